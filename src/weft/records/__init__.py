@@ -1,0 +1,1 @@
+"""The data formats. No I/O here: bytes in, records out, and back (see :mod:`weft.records.codec`)."""
