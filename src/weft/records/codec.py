@@ -25,7 +25,9 @@ def plain(value: Any) -> JSON:
     format does not change the hash of what was written before.
     """
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        body = value.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        version = getattr(value, "version", None)
+        return {"version": version, **body} if isinstance(version, int) else body
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,0 +1,1 @@
+"""The rules authors: deterministic, offline, free."""
