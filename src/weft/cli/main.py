@@ -20,9 +20,9 @@ from weft.errors import WeftError
 INTERRUPTED = 130
 READER_GONE = 141
 
-# To add to the command line: write a module in this package with `app = typer.Typer()`, import it above and add
-# one line below. COMMANDS hold one command, which keeps its own name (`weft doctor`); NOUNS hold verbs under the
-# noun given here (`weft catalog import`). The order is the order in `weft --help`.
+# To add to the command line: write a module in this package with `app = typer.Typer()`, import it above and
+# add one line below. COMMANDS hold one command, which keeps its own name (`weft doctor`); NOUNS hold verbs under
+# the noun given here (`weft catalog import`). The order is the order in `weft --help`.
 COMMANDS: tuple[typer.Typer, ...] = (doctor.app,)
 NOUNS: dict[str, typer.Typer] = {}
 
@@ -30,8 +30,8 @@ NOUNS: dict[str, typer.Typer] = {}
 class Edge(TyperGroup):
     """The outermost group: turns what leaves a command into a message and an exit code.
 
-    Only errors that Weft raises on purpose become one line; anything else is a fault of Weft's own and keeps its
-    traceback. (Usage errors never get here: typer answers them with exit code 2.)
+    Only errors that Weft raises on purpose become one line; anything else is a fault of Weft's own and keeps
+    its traceback. (Usage errors never get here: typer answers them with exit code 2.)
     """
 
     def invoke(self, ctx: Any) -> Any:
@@ -47,7 +47,7 @@ class Edge(TyperGroup):
             raise typer.Exit(1) from error
         except KeyboardInterrupt as error:
             people().print(
-                "weft: interrupted; finished pieces are kept, and the same command with the same --out continues",
+                "weft: interrupted; finished pieces are kept: the same command with the same --out continues",
                 markup=False,
                 soft_wrap=True,
             )
