@@ -21,8 +21,8 @@ INTERRUPTED = 130
 READER_GONE = 141
 
 # To add to the command line: write a module in this package with `app = typer.Typer()`, import it above and
-# add one line below. COMMANDS hold one command, which keeps its own name (`weft doctor`); NOUNS hold verbs under
-# the noun given here (`weft catalog import`). The order is the order in `weft --help`.
+# add one line below. COMMANDS hold one command, which keeps its own name (`weft doctor`); NOUNS hold verbs
+# under the noun given here (`weft catalog import`). The order is the order in `weft --help`.
 COMMANDS: tuple[typer.Typer, ...] = (doctor.app,)
 NOUNS: dict[str, typer.Typer] = {}
 
