@@ -1,0 +1,1 @@
+"""Rollouts: views, harnesses, segments and whole rollouts (Weft 3.1.3)."""
