@@ -10,6 +10,7 @@ from weft.records.environment import Environment
 from weft.records.spec import ToolSpec
 from weft.records.state import Files, InitialState, Rows
 from weft.records.trace import LedgerEntry, Message, TokenSpan, ToolResult
+from weft.records.verdict import Verdict
 
 
 class OfferedTool(Protocol):
@@ -143,4 +144,31 @@ class ModelClient(Protocol):
 
         Raises:
             ModelError: no answer could be had.
+        """
+
+
+@runtime_checkable
+class TaskJudge(Protocol):
+    """Verifies the nodes of one task from evidence. It lives outside of whatever the agent can reach."""
+
+    def judge(
+        self,
+        nodes: Sequence[str],
+        *,
+        ledger: Sequence[LedgerEntry],
+        earlier: Sequence[LedgerEntry],
+        reply: str | None,
+        slots: Mapping[str, Mapping[str, Any]],
+    ) -> Verdict:
+        """Return the verdict of a turn.
+
+        Args:
+            nodes: the nodes that the turn asked for; one node takes its own verifier, all nodes take the task's.
+            ledger: calls of the turn.
+            earlier: calls before it, in order (witnesses may rest on them).
+            reply: the final reply, None when there was none.
+            slots: slot values of the upstream nodes, by node.
+
+        Raises:
+            VerifierError: the verdict is unknown.
         """

@@ -98,7 +98,7 @@ class NoisyPolicy(ReferencePolicy):
         return self.call(following)
 
     def _repeated(self, following: NextCall, struck: str, messages: Sequence[Message]) -> Sampled:
-        """Repeat the struck call's predecessor position: the same call again, before going on."""
+        """Make the struck call again and again before going on."""
         made = {call.id for message in messages for call in message.tool_calls}
         if call_id(following.node.id, following.step.id) != struck:
             return self.call(following)
