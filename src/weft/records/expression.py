@@ -103,7 +103,11 @@ class Arithmetic(Record):
 
 
 class Cast(Record):
-    """``of`` as text, integer or number; ABSENT and null pass through; a value that does not fit rejects the call."""
+    """``of`` as text, integer or number; ABSENT and null pass through; a value that does not fit rejects the call.
+
+    As text, an object or array becomes its JSON text, and a boolean ``true`` or ``false``: many declared results are
+    one text.
+    """
 
     op: Literal["cast"]
     of: "Expr"
