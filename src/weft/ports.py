@@ -132,7 +132,12 @@ class ModelClient(Protocol):
         """Name for records; scripted policies start with ``scripted:``."""
 
     async def complete(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, seed: int, temperature: float = 1.0
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Mapping[str, Any]],
+        *,
+        seed: int,
+        temperature: float = 1.0,
     ) -> Completion:
         """Answer the conversation.
 

@@ -9,7 +9,16 @@ from decimal import Decimal
 from typing import Any
 
 from weft.records.base import JSON
-from weft.records.task import AtomicSolution, BuildList, BuildObject, FromInput, FromStep, FromSteps, Given, Source
+from weft.records.task import (
+    AtomicSolution,
+    BuildList,
+    BuildObject,
+    FromInput,
+    FromStep,
+    FromSteps,
+    Given,
+    Source,
+)
 from weft.runtime.values import json_equal
 
 
@@ -56,7 +65,9 @@ def resolve(source: Source, inputs: Mapping[str, JSON], results: Mapping[str, JS
             return _fold(source, [found[source.field] for found in _matching(source, inputs, results)])
 
 
-def _matching(source: FromStep | FromSteps, inputs: Mapping[str, JSON], results: Mapping[str, JSON]) -> Iterator[dict[str, Any]]:
+def _matching(
+    source: FromStep | FromSteps, inputs: Mapping[str, JSON], results: Mapping[str, JSON]
+) -> Iterator[dict[str, Any]]:
     if source.step not in results:
         raise Unresolved(f"step {source.step!r} has not been observed")
     wanted = {field: resolve(item, inputs, results) for field, item in source.match.items()}
@@ -93,7 +104,11 @@ def _fold(source: FromSteps, values: Sequence[JSON]) -> JSON:
     known = [value for value in values if value is not None]
     if source.fn == "sum":
         total = sum((Decimal(str(value)) for value in known), Decimal(0))
-        return int(total) if total == total.to_integral_value() and all(isinstance(v, int) for v in known) else float(total)
+        return (
+            int(total)
+            if total == total.to_integral_value() and all(isinstance(v, int) for v in known)
+            else float(total)
+        )
     if not known:
         raise Unresolved(f"step {source.step!r} shows only nulls to take the {source.fn} of")
     return min(known) if source.fn == "min" else max(known)

@@ -5,7 +5,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 JSON = Any
-"""A JSON value: ``None | bool | int | float | str | list | dict``. Pydantic's own recursive type costs too much here."""
+"""A JSON value: ``None | bool | int | float | str | list | dict``.
+
+Pydantic's own recursive type costs too much here.
+"""
 
 
 class Record(BaseModel):

@@ -80,9 +80,11 @@ class MutantResult(Record):
     """One mutant of the reference and what became of it.
 
     Attributes:
-        kind: dropped_write, wrong_entity, wrong_value, extra_write, no_witness, altered_answer, do_nothing, empty_reply, undone ...
+        kind: dropped_write, wrong_entity, wrong_value, extra_write, no_witness, altered_answer, do_nothing,
+            empty_reply, undone ...
         detail: what was changed.
-        outcome: killed (verifier fails it), equivalent (same state, reply and required returns by full comparison), survived.
+        outcome: killed (verifier fails it), equivalent (same state, reply and required returns by full comparison),
+            survived.
     """
 
     kind: str

@@ -1,7 +1,7 @@
-"""Bytes to records and back: canonical JSON, content hashes, JSON Lines.
+r"""Bytes to records and back: canonical JSON, content hashes, JSON Lines.
 
 Canonical JSON is UTF-8, keys sorted, no spaces, no NaN or Infinity. Human-facing files use
-:func:`pretty`, which differs only in white space. Lines end at ``\\n`` alone, so that U+2028, U+2029
+:func:`pretty`, which differs only in white space. Lines end at ``\n`` alone, so that U+2028, U+2029
 or U+0085 inside a string never splits a record.
 """
 
@@ -109,7 +109,7 @@ def dump_lines(values: Iterable[Any]) -> bytes:
 
 
 def split_lines(data: bytes) -> Iterator[tuple[bytes, bool]]:
-    """Yield ``(line, complete)`` for each non-empty line; only ``\\n`` ends a line.
+    r"""Yield ``(line, complete)`` for each non-empty line; only ``\n`` ends a line.
 
     A last line without its line break is yielded with ``complete`` false if it is not valid JSON:
     the mark of a writer that was killed. The caller drops it with a warning.

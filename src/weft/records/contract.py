@@ -16,7 +16,10 @@ from weft.records.state import DatabaseSchema
 
 
 class ErrorSpec(Record):
-    """An error that the caller can act on. ``message`` may hold ``{argument}`` placeholders filled from the arguments."""
+    """An error that the caller can act on.
+
+    ``message`` may hold ``{argument}`` placeholders filled from the arguments.
+    """
 
     code: Literal["not_found", "conflict", "invalid_argument", "invalid_state", "outside_workspace", "limit_exceeded"]
     message: str
@@ -39,8 +42,10 @@ class Let(Record):
 
 
 class Find(Record):
-    """Bind ``into`` to the first row that matches (``missing`` rejects when there is none, else it is null),
-    or with ``many`` to the list of all."""
+    """Bind ``into`` to the first row that matches, or with ``many`` to the list of all.
+
+    ``missing`` rejects the call when there is none; without it ``into`` is null.
+    """
 
     op: Literal["find"]
     into: str
@@ -67,8 +72,11 @@ class Insert(Record):
 
 
 class Update(Record):
-    """Set ``values`` on the row(s) in variable ``rows`` (a row, a list of rows, or null) and bind ``into`` to the new
-    row(s). ABSENT values leave a column as it is; null sets NULL. The runtime sets the updated column if anything changed."""
+    """Set ``values`` on the row(s) in variable ``rows`` (a row, a list of rows, or null).
+
+    ``into`` is bound to the new row(s). ABSENT values leave a column as it is; null sets NULL. The runtime sets the updated column if anything
+    changed.
+    """
 
     op: Literal["update"]
     into: str
@@ -78,8 +86,11 @@ class Update(Record):
 
 
 class Delete(Record):
-    """Delete the row(s) in variable ``rows``. ``cascade`` tables lose the rows that reference them (recursively);
-    rows of other tables that reference them reject the call with code ``conflict``. ``into`` gets the number deleted."""
+    """Delete the row(s) in variable ``rows``; ``into`` gets the number deleted.
+
+    ``cascade`` tables lose the rows that reference them (recursively);
+    rows of other tables that reference them reject the call with code ``conflict``.
+    """
 
     op: Literal["delete"]
     into: str
@@ -89,8 +100,11 @@ class Delete(Record):
 
 
 class Transition(Record):
-    """Set the status ``column`` of the row in ``row`` to ``to``. ``sources`` are the states it may come from
-    (empty: any); another state rejects with code ``invalid_state``, naming state and allowed states."""
+    """Set the status ``column`` of the row in ``row`` to ``to``.
+
+    ``sources`` are the states it may come from
+    (empty: any); another state rejects with code ``invalid_state``, naming state and allowed states.
+    """
 
     op: Literal["transition"]
     into: str
@@ -102,8 +116,10 @@ class Transition(Record):
 
 
 class Page(Record):
-    """Cut the list in ``over`` and bind ``into`` to ``{items, total, count, offset, limit, page, pages, has_more,
-    next_offset, next_page, next_cursor}`` (``next_*`` null on the last page).
+    """Cut a page out of the list in ``over``.
+
+    ``into`` is bound to ``{items, total, count, offset, limit, page, pages, has_more, next_offset, next_page,
+    next_cursor}`` (``next_*`` null on the last page).
 
     The start is ``offset``, or ``page`` (from ``first_page``) times the limit, or an opaque ``cursor`` (an unknown one
     rejects with ``invalid_argument``). A limit below 1 or an offset below 0 rejects with ``invalid_argument``; a limit
@@ -201,8 +217,10 @@ class ArgumentUse(Record):
 
     path: str
     role: Literal[
-        "identifier", "attribute", "filter", "search", "range", "sort", "direction", "limit", "offset", "page", "cursor",
-        "projection", "expand", "status", "link", "parent", "action", "path", "content", "quantity", "option", "bulk", "inert",
+        "identifier", "attribute", "filter", "search", "range", "sort", "direction", "limit", "offset", "page",
+        "cursor",
+        "projection", "expand", "status", "link", "parent", "action", "path", "content", "quantity", "option", "bulk",
+        "inert",
     ]  # fmt: skip
     table: str = ""
     column: str = ""

@@ -38,8 +38,10 @@ class Finding(Record):
 
     Attributes:
         kind: what has to be revised.
-        check: name of the failed soundness or fidelity check (``argument_effect``, ``returns_schema``, ``writes_declared``,
-            ``read_writes_nothing``, ``agreement``, ``determinism``, ``normal_call``, ``boundary_call``, ``seed_schema`` ...).
+        check: name of the failed soundness or fidelity check (``argument_effect``, ``returns_schema``,
+            ``writes_declared``,
+            ``read_writes_nothing``, ``agreement``, ``determinism``, ``normal_call``, ``boundary_call``,
+            ``seed_schema`` ...).
         tool: declared tool name, or "" for the schema.
         argument: argument path, or "".
         message: what happened.

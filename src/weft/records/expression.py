@@ -187,7 +187,7 @@ class Aggregate(Record):
 
 
 class ReadFiles(Record):
-    """Workspace look-ups: ``text`` of a file, ``list`` a folder, ``tree``, ``stat``, ``search`` names, ``grep`` contents.
+    """Workspace look-ups: text of a file, list, tree, stat, search by name, grep by content.
 
     ``path`` defaults to the root. Rejects with ``not_found`` / ``outside_workspace`` / ``invalid_argument``.
     ``list`` gives ``[{name, path, type, size}]``, ``tree`` the same nested under ``children``, ``stat`` one of them,
@@ -312,8 +312,31 @@ class AnyOf(Record):
 Condition = Annotated[Compare | Present | Truthy | Exists | Not | AllOf | AnyOf, Field(discriminator="op")]
 """A truth value."""
 
-for _model in (Coalesce, Concat, ObjectOf, ListOf, MapOver, Length, Arithmetic, Cast, Choose, Merge, ProjectFields, Order,
-               Select, Aggregate, ReadFiles, Where, Compare, Present, Truthy, Exists, Not, AllOf, AnyOf):  # fmt: skip
+for _model in (
+    Coalesce,
+    Concat,
+    ObjectOf,
+    ListOf,
+    MapOver,
+    Length,
+    Arithmetic,
+    Cast,
+    Choose,
+    Merge,
+    ProjectFields,
+    Order,
+    Select,
+    Aggregate,
+    ReadFiles,
+    Where,
+    Compare,
+    Present,
+    Truthy,
+    Exists,
+    Not,
+    AllOf,
+    AnyOf,
+):
     _model.model_rebuild()
 
 

@@ -20,7 +20,8 @@ class FromInput(Record):
 class FromStep(Record):
     """A value observed in the result of an earlier step of the same task.
 
-    The first object (depth first, arrays in order) of that step's result whose ``match`` fields equal the given sources is
+    The first object (depth first, arrays in order) of that step's result whose ``match`` fields equal the given
+    sources is
     taken, then its ``field``. With an empty ``match`` the first object that has ``field``. ``path`` (if not empty) is
     followed inside the field's value.
     """
@@ -33,7 +34,7 @@ class FromStep(Record):
 
 
 class FromSteps(Record):
-    """A value computed over observed results: how many objects match, the sum, minimum or maximum of a field over them."""
+    """A value computed over the matching objects of a result: their number, or a field's sum, minimum, maximum ..."""
 
     kind: Literal["fold"]
     step: str
@@ -64,9 +65,7 @@ class BuildList(Record):
     items: tuple["Source", ...]
 
 
-Source = Annotated[
-    FromInput | FromStep | FromSteps | Given | BuildObject | BuildList, Field(discriminator="kind")
-]
+Source = Annotated[FromInput | FromStep | FromSteps | Given | BuildObject | BuildList, Field(discriminator="kind")]
 """Where a reference's argument or answer comes from."""
 
 for _model in (FromStep, FromSteps, BuildObject, BuildList):
@@ -80,7 +79,8 @@ class TaskInput(Record):
         name: of the input.
         value: JSON value.
         words: how the texts say it (``"12 May 2026"``); the value's own text when empty.
-        semantic: type for binding: ``email``, ``person``, ``date``, ``datetime``, ``money``, ``city``, ``text``, ``id:orders`` ...
+        semantic: type for binding: ``email``, ``person``, ``date``, ``datetime``, ``money``, ``city``, ``text``,
+            ``id:orders`` ...
         keyed: ``table.column`` in which the value must exist for the task to be feasible; empty when any value will do.
     """
 

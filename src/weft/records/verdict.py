@@ -75,7 +75,8 @@ class Frame(Record):
 class Witness(Record):
     """Returns that must stand in the ledger for an answer or a read to count as supported.
 
-    ``alternatives``: any one suffices. Each is a list of row fragments ``{field: value}``; each fragment must be covered by
+    ``alternatives``: any one suffices. Each is a list of row fragments ``{field: value}``; each fragment must be
+        covered by
     one object (at any depth) of a successful return of ``server`` in the interval or before it in the episode.
     """
 

@@ -19,7 +19,14 @@ class Harness(Protocol):
         """The system prompt."""
 
     async def run(
-        self, policy: ModelClient, group: SessionGroup, history: Sequence[Message], request: str, *, limits: Limits, seed: int
+        self,
+        policy: ModelClient,
+        group: SessionGroup,
+        history: Sequence[Message],
+        request: str,
+        *,
+        limits: Limits,
+        seed: int,
     ) -> Segment:
         """Run one turn from ``history`` (system prompt first) to a reply without tool calls.
 

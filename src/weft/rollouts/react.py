@@ -51,7 +51,14 @@ class ReactHarness:
         return SYSTEM
 
     async def run(
-        self, policy: ModelClient, group: SessionGroup, history: Sequence[Message], request: str, *, limits: Limits, seed: int
+        self,
+        policy: ModelClient,
+        group: SessionGroup,
+        history: Sequence[Message],
+        request: str,
+        *,
+        limits: Limits,
+        seed: int,
     ) -> Segment:
         """See :class:`weft.rollouts.harness.Harness`."""
         offered = {tool.name: tool for tool in group.tools()}
@@ -86,7 +93,9 @@ class ReactHarness:
             messages=tuple(messages), stop=stop, ledger=tuple(await group.ledger(start)), tokens=tuple(tokens)
         )
 
-    async def _answer(self, call: ToolCall, offered: dict[str, OfferedTool], group: SessionGroup, limits: Limits) -> Message:
+    async def _answer(
+        self, call: ToolCall, offered: dict[str, OfferedTool], group: SessionGroup, limits: Limits
+    ) -> Message:
         tool = offered.get(call.function.name)
         value: Any
         if tool is None:
@@ -99,5 +108,8 @@ class ReactHarness:
             else:
                 value = (await group.call(tool.server, tool.spec.name, arguments, call_id=call.id)).value
         return Message(
-            role="tool", tool_call_id=call.id, name=call.function.name, content=shown(value, limits.result_chars)
+            role="tool",
+            tool_call_id=call.id,
+            name=call.function.name,
+            content=shown(value, limits.result_chars),
         )

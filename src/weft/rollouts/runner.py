@@ -51,7 +51,14 @@ class Stage:
 
 
 async def set_up(
-    host: ToolHost, harness: Harness, episode: Episode, policy: PolicyFactory, *, view: View, disclosure: Disclosure, seed: int
+    host: ToolHost,
+    harness: Harness,
+    episode: Episode,
+    policy: PolicyFactory,
+    *,
+    view: View,
+    disclosure: Disclosure,
+    seed: int,
 ) -> Stage:
     """Open the sessions, word the requests and make the policy of a rollout."""
     turns = turns_of(episode.task, episode.order, view, disclosure)

@@ -48,8 +48,8 @@ async def attempt(
 ) -> Attempt:
     """Run one attempt at a turn and judge it from the evidence that it left.
 
-    A failure of the host or of the verifier gives a segment whose ``passed`` is None and whose ``cause`` says which: it is
-    neither a success nor a failure of the policy.
+    A failure of the host or of the verifier gives a segment whose ``passed`` is None and whose ``cause`` says which:
+    it is neither a success nor a failure of the policy.
 
     Args:
         harness: the agent loop.
@@ -72,7 +72,10 @@ async def attempt(
         message = Message(role="user", content=request)
         lost = Segment(node=node, attempt=number, messages=(message,), stop=StopReason.INFRASTRUCTURE)
         return Attempt(lost.model_copy(update={"cause": f"infrastructure: {error}"}), {})
-    if any(entry.outcome is Outcome.INFRASTRUCTURE for entry in segment.ledger) or segment.stop is StopReason.MODEL_ERROR:
+    if (
+        any(entry.outcome is Outcome.INFRASTRUCTURE for entry in segment.ledger)
+        or segment.stop is StopReason.MODEL_ERROR
+    ):
         cause = "model" if segment.stop is StopReason.MODEL_ERROR else "infrastructure"
         return Attempt(segment.model_copy(update={"node": node, "attempt": number, "cause": cause}), {})
     try:

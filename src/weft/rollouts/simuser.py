@@ -30,11 +30,26 @@ class Persona:
 
 PERSONAS: tuple[Persona, ...] = (
     Persona("plain", ("",), ("",)),
-    Persona("polite", ("Hello there.", "Good morning."), ("Thank you.", "That helps, thanks.", "Great."), ("", "Thanks in advance.")),
+    Persona(
+        "polite",
+        ("Hello there.", "Good morning."),
+        ("Thank you.", "That helps, thanks.", "Great."),
+        ("", "Thanks in advance."),
+    ),
     Persona("hurried", ("Quick one.", "Short on time today."), ("Ok.", "Right.", "Next."), ("", "As fast as you can.")),
-    Persona("careful", ("I want to get this right.",), ("Good.", "Noted."), ("", "Please double-check before you change anything.")),
-    Persona("chatty", ("Hi! Busy day over here.", "Hey, hope you are well."), ("Lovely.", "Perfect, one less thing on my list."), ("", "Appreciate it!")),
-)  # fmt: skip
+    Persona(
+        "careful",
+        ("I want to get this right.",),
+        ("Good.", "Noted."),
+        ("", "Please double-check before you change anything."),
+    ),
+    Persona(
+        "chatty",
+        ("Hi! Busy day over here.", "Hey, hope you are well."),
+        ("Lovely.", "Perfect, one less thing on my list."),
+        ("", "Appreciate it!"),
+    ),
+)
 
 
 def _pick(seed: int, label: str, count: int) -> int:

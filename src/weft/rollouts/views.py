@@ -27,7 +27,9 @@ def disclosed(texts: Texts, disclosure: Disclosure) -> str:
     return {"vague": texts.vague, "partial": texts.partial, "full": texts.full}[disclosure]
 
 
-def turns_of(task: AtomicTask | ComposedTask, order: tuple[str, ...], view: View, disclosure: Disclosure) -> tuple[Turn, ...]:
+def turns_of(
+    task: AtomicTask | ComposedTask, order: tuple[str, ...], view: View, disclosure: Disclosure
+) -> tuple[Turn, ...]:
     """Return the turns of a task in a view.
 
     Args:

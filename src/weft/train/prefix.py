@@ -1,12 +1,15 @@
 """Prefix-preserving rejection sampling (Weft 3.3.1).
 
-Atomic-task turns are the rejection units. Each is checked by its verifier. A passing turn's messages and state are kept for
-what follows; a failing attempt is discarded, history and state go back to before the turn, and only that task is resampled,
-with up to ``retries`` additional attempts. Once all turns pass, the retained segments form a complete trajectory for SFT.
+Atomic-task turns are the rejection units. Each is checked by its verifier. A passing turn's messages and state are
+kept for
+what follows; a failing attempt is discarded, history and state go back to before the turn, and only that task is
+resampled,
+with up to ``retries`` additional attempts. Once all turns pass, the retained segments form a complete trajectory for
+SFT.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from weft.errors import InputError
@@ -19,7 +22,7 @@ from weft.rollouts.segment import Attempt, attempt, derive_seed
 from weft.rollouts.views import Disclosure, View
 
 PHYSICAL_RETRIES = 3
-"""Attempts lost to the host or the model endpoint that do not count against ``retries``: they say nothing of the policy."""
+"""Attempts that the host or the model endpoint may lose. They do not count against ``retries``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Sampling:
     """
 
     retries: int = 3
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         if self.retries < 0:
@@ -61,7 +64,15 @@ async def sample(
     try:
         accepted, rejected, passed = await _turns(stage, harness, episode, options, seed)
         return trajectory_of(
-            episode, stage, harness, accepted, rejected, view=view, disclosure=disclosure, seed=seed, passed=passed
+            episode,
+            stage,
+            harness,
+            accepted,
+            rejected,
+            view=view,
+            disclosure=disclosure,
+            seed=seed,
+            passed=passed,
         )
     finally:
         await stage.group.close()

@@ -1,8 +1,9 @@
 """SFT data (Weft 3.3.1): accepted segments as OpenAI-format JSON Lines, rejected attempts apart.
 
-A line holds ``messages`` and ``tools`` in the OpenAI form, the ``arguments`` text exactly as sampled, and a ``weft`` object
-with what is needed to replay it (task, seed, initial states) and the tool results as recorded. Data from scripted policies
-goes to files named ``*.scripted.jsonl``, so that nobody trains on it by accident.
+A line holds ``messages`` and ``tools`` in the OpenAI form, the ``arguments`` text exactly as sampled, and a ``weft``
+object
+with what is needed to replay it (task, seed, initial states) and the tool results as recorded. Data from scripted
+policies goes to files named ``*.scripted.jsonl``, so that nobody trains on it by accident.
 """
 
 from collections.abc import Iterable, Sequence
@@ -67,7 +68,8 @@ def _call(entry: LedgerEntry) -> dict[str, object]:
 def sft_files(trajectories: Iterable[Trajectory]) -> dict[str, list[SftExample]]:
     """Return the lines of each SFT file by name, in the order of the trajectories.
 
-    Names: ``sft.jsonl`` and ``rejected.jsonl`` for model policies, ``sft.scripted.jsonl`` and ``rejected.scripted.jsonl`` for
+    Names: ``sft.jsonl`` and ``rejected.jsonl`` for model policies, ``sft.scripted.jsonl`` and
+    ``rejected.scripted.jsonl`` for
     scripted ones. Only passing trajectories go to ``sft``; the rejected attempts of all go to ``rejected``.
     """
     files: dict[str, list[SftExample]] = {}

@@ -1,6 +1,6 @@
-"""The noisy policy: the reference policy with seeded faults, for exercising rejection sampling, verifiers and attribution.
+"""The noisy policy: the reference policy with seeded faults.
 
-Each turn draws from its seed whether it is faulty and how. The five faults are those that real policies show: a dropped
+It exercises rejection sampling, verifiers and attribution. Each turn draws from its seed whether it is faulty and how. The five faults are those that real policies show: a dropped
 call, the wrong entity, malformed arguments, stopping early, and repetition.
 """
 
@@ -70,7 +70,12 @@ class NoisyPolicy(ReferencePolicy):
         return kind, steps[int(draw(seed, f"{label}/step") * len(steps))] if steps else ""
 
     async def complete(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, seed: int, temperature: float = 1.0
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Mapping[str, Any]],
+        *,
+        seed: int,
+        temperature: float = 1.0,
     ) -> Sampled:
         """See :class:`weft.ports.ModelClient`; the seed decides the fault of the turn."""
         turn = self.turn(messages)

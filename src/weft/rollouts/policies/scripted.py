@@ -1,6 +1,7 @@
 """The scripted reference policy: follows a task's reference, with every argument taken from what it observed.
 
-It is a :class:`~weft.ports.ModelClient`, so it stands where a model would. It reads the conversation and nothing else of the
+It is a :class:`~weft.ports.ModelClient`, so it stands where a model would. It reads the conversation and nothing else
+of the
 environment: a tool that answers wrongly leads it astray, and a restored or forked conversation continues where it is.
 """
 
@@ -101,7 +102,12 @@ class ReferencePolicy:
         self._names = dict(names)
 
     async def complete(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, seed: int, temperature: float = 1.0
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Mapping[str, Any]],
+        *,
+        seed: int,
+        temperature: float = 1.0,
     ) -> Sampled:
         """See :class:`weft.ports.ModelClient`; seed and temperature change nothing here."""
         turn = self.turn(messages)
@@ -124,7 +130,9 @@ class ReferencePolicy:
             raise ModelError(f"{self.name}: request {asked} of a task with {len(self._turns)} turns")
         return self._turns[asked - 1]
 
-    def following(self, turn: Sequence[PlannedNode], messages: Sequence[Message], skip: Set[str] = frozenset()) -> NextCall | str:
+    def following(
+        self, turn: Sequence[PlannedNode], messages: Sequence[Message], skip: Set[str] = frozenset()
+    ) -> NextCall | str:
         """Return the next call of the turn, or its final reply.
 
         Args:
@@ -143,7 +151,11 @@ class ReferencePolicy:
                     continue
                 inputs = seen.inputs(node, self._plan)
                 results = seen.results[node.id]
-                return NextCall(node, step, {name: resolve(item, inputs, results) for name, item in step.arguments.items()})
+                return NextCall(
+                    node,
+                    step,
+                    {name: resolve(item, inputs, results) for name, item in step.arguments.items()},
+                )
         return " ".join(reply_of(node.solution, seen.inputs(node, self._plan), seen.results[node.id]) for node in turn)
 
     def say(self, text: str) -> Sampled:
@@ -157,6 +169,9 @@ class ReferencePolicy:
             name = self._names[step.server, step.tool]
         except KeyError as error:
             raise ModelError(f"{self.name}: tool {step.tool!r} of {step.server!r} is not offered") from error
-        function = FunctionCall(name=name, arguments=text if text is not None else json.dumps(following.arguments, ensure_ascii=False))
+        function = FunctionCall(
+            name=name,
+            arguments=text if text is not None else json.dumps(following.arguments, ensure_ascii=False),
+        )
         made = ToolCall(id=call_id(following.node.id, step.id, repeat), type="function", function=function)
         return Sampled(Message(role="assistant", content=None, tool_calls=(made,)))
