@@ -1,0 +1,1 @@
+"""Durable storage: files that are never half written."""

@@ -1,0 +1,45 @@
+"""Finished pieces of a long job, by content: what a run that was killed does not do again.
+
+A piece is the JSON result of a pure function of its key's inputs (a spec, a seed, options, the version of Weft). It is in
+place whole or not at all. Deleting the folder costs time and nothing else.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from weft.errors import FormatError
+from weft.records.base import JSON
+from weft.records.codec import canonical, content_hash, parse_json
+from weft.store.files import write_file
+
+
+class Pieces:
+    """The pieces below one folder.
+
+    Args:
+        root: folder, made when needed.
+        stamp: whatever else every piece depends on (version, options); part of every key.
+    """
+
+    def __init__(self, root: Path, stamp: Any) -> None:
+        self._root = root
+        self._stamp = stamp
+
+    def key(self, kind: str, *inputs: Any) -> str:
+        """Return the key of a piece from everything that it depends on."""
+        return content_hash([kind, self._stamp, *inputs])
+
+    def get(self, kind: str, key: str) -> JSON:
+        """Return a finished piece, or None. A damaged file counts as not finished."""
+        path = self._path(kind, key)
+        try:
+            return parse_json(path.read_bytes(), str(path))
+        except (FileNotFoundError, FormatError):
+            return None
+
+    def put(self, kind: str, key: str, piece: Any) -> None:
+        """Store a finished piece."""
+        write_file(self._path(kind, key), canonical(piece))
+
+    def _path(self, kind: str, key: str) -> Path:
+        return self._root / kind / f"{key}.json"
