@@ -21,8 +21,8 @@ def write_file(path: Path, data: bytes) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
@@ -44,10 +44,10 @@ def write_tree(root: Path, files: Mapping[str, bytes]) -> None:
                 target = fresh / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)
-            os.chmod(fresh, 0o755)
+            fresh.chmod(0o755)  # mkdtemp makes it private; results are for everybody
             if root.exists():
                 shutil.rmtree(root)
-            os.replace(fresh, root)
+            fresh.replace(root)
         except BaseException:
             shutil.rmtree(fresh, ignore_errors=True)
             raise

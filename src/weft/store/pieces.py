@@ -1,7 +1,7 @@
 """Finished pieces of a long job, by content: what a run that was killed does not do again.
 
-A piece is the JSON result of a pure function of its key's inputs (a spec, a seed, options, the version of Weft). It is in
-place whole or not at all. Deleting the folder costs time and nothing else.
+A piece is the JSON result of a pure function of its key's inputs (a spec, a seed, options, the version of Weft). It
+is in place whole or not at all. Deleting the folder costs time and nothing else.
 """
 
 from pathlib import Path
