@@ -109,6 +109,27 @@ class StopReason(StrEnum):
     INFRASTRUCTURE = "infrastructure"
 
 
+class SamplingSettings(Record):
+    """How tokens were drawn. The defaults draw from the whole distribution of the model, which is what training needs.
+
+    Attributes:
+        temperature: divisor of the logits.
+        top_p: kept probability mass; 1 keeps everything.
+        top_k: kept tokens; 0 keeps all.
+        min_p: least probability relative to the likeliest token; 0 keeps all.
+    """
+
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    min_p: float = 0.0
+
+    @property
+    def whole(self) -> bool:
+        """True if nothing was cut off and the temperature is 1, so that log-probabilities compare with the trainer's."""
+        return self.temperature == 1.0 and self.top_p == 1.0 and self.top_k == 0 and self.min_p == 0.0
+
+
 class TokenSpan(Record):
     """The sampled tokens of one assistant message (for policies that give them).
 
@@ -117,12 +138,14 @@ class TokenSpan(Record):
         prompt_ids: the token ids of everything before it, as the policy saw them.
         token_ids: the sampled ids, end token included.
         logprobs: full-precision log-probabilities of ``token_ids`` under the sampling distribution.
+        sampling: how they were drawn.
     """
 
     message: int
     prompt_ids: tuple[int, ...]
     token_ids: tuple[int, ...]
     logprobs: tuple[float, ...]
+    sampling: SamplingSettings = SamplingSettings()
 
 
 class Segment(Record):
