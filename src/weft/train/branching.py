@@ -55,8 +55,8 @@ class Candidate:
 
 
 def choose(rewards: Sequence[float | None], seed: int) -> int:
-    """Return who supplies the next turn: drawn uniformly from those that passed, else from those that failed, else
-    -1.""" passing = [index for index, reward in enumerate(rewards) if reward is not None and reward > 0]
+    """Return who supplies the next turn: drawn uniformly from those that passed, else from the failed, else -1."""
+    passing = [index for index, reward in enumerate(rewards) if reward is not None and reward > 0]
     failing = [index for index, reward in enumerate(rewards) if reward is not None and reward <= 0]
     pool = passing or failing
     return random.Random(seed).choice(pool) if pool else -1
