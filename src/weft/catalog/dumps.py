@@ -135,8 +135,8 @@ def _load(file: Path) -> JSON:
 
 
 def _listing(document: dict[str, Any], stem: str, source: str) -> Listing:
-    info = document.get("serverInfo") if isinstance(document.get("serverInfo"), dict) else {}
-    about = {**document, **info}
+    info = document.get("serverInfo")
+    about = {**document, **info} if isinstance(info, dict) else document
     tools = document["tools"]
     if isinstance(tools, list):
         tools = [_as_declared(tool) for tool in tools]

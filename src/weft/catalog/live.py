@@ -32,16 +32,16 @@ _FAILURES = (MCPError, OSError, ValidationError, ValueError, RuntimeError, httpx
 
 
 async def import_stdio(
-    command: str, args: Sequence[str] = (), *, env: Mapping[str, str] | None = None, timeout: float = TIMEOUT
+    command: str, args: Sequence[str] = (), *, env: Mapping[str, str] | None = None, patience: float = TIMEOUT
 ) -> McpSpec:
     """Start a server, list its tools over stdio, end it, and normalise; see :func:`list_stdio`."""
-    listing = await list_stdio(command, args, env=env, timeout=timeout)
+    listing = await list_stdio(command, args, env=env, patience=patience)
     return spec_from_listing(slug_of(listing.title), listing)
 
 
-async def import_http(url: str, *, headers: Mapping[str, str] | None = None, timeout: float = TIMEOUT) -> McpSpec:
+async def import_http(url: str, *, headers: Mapping[str, str] | None = None, patience: float = TIMEOUT) -> McpSpec:
     """List the tools of a server at a URL over streamable HTTP and normalise; see :func:`list_http`."""
-    listing = await list_http(url, headers=headers, timeout=timeout)
+    listing = await list_http(url, headers=headers, patience=patience)
     return spec_from_listing(slug_of(listing.title), listing)
 
 
@@ -51,7 +51,7 @@ async def list_stdio(
     *,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-    timeout: float = TIMEOUT,
+    patience: float = TIMEOUT,
     max_pages: int = MAX_PAGES,
 ) -> Listing:
     """Start a server and list its tools over stdio. Lines that are no JSON-RPC become a warning.
@@ -61,7 +61,7 @@ async def list_stdio(
         args: its arguments.
         env: variables added to the few that a server inherits (HOME, PATH ...).
         cwd: its working directory.
-        timeout: seconds for the whole exchange; ending the server may take 5 more.
+        patience: seconds for the whole exchange; ending the server may take 5 more.
         max_pages: where a list without an end is left.
 
     Raises:
@@ -75,7 +75,7 @@ async def list_stdio(
         tap = Tap(drop_noise=True)
         walk = PageWalk(label, max_pages)
         try:
-            with anyio.fail_after(timeout):
+            with anyio.fail_after(patience):
                 try:
                     listing = await _list(stdio_client(parameters, errlog=stderr), tap, walk, "auto", label)
                 except _FAILURES:
@@ -85,7 +85,7 @@ async def list_stdio(
                     walk = PageWalk(label, max_pages)
                     listing = await _list(stdio_client(parameters, errlog=stderr), tap, walk, "legacy", label)
         except TimeoutError as error:
-            raise InputError(_unusable(label, f"no answer within {timeout:g} s", tap, stderr)) from error
+            raise InputError(_unusable(label, f"no answer within {patience:g} s", tap, stderr)) from error
         except _FAILURES as error:
             raise InputError(_unusable(label, _reason_of(error), tap, stderr)) from error
     return listing
@@ -95,7 +95,7 @@ async def list_http(
     url: str,
     *,
     headers: Mapping[str, str] | None = None,
-    timeout: float = TIMEOUT,
+    patience: float = TIMEOUT,
     max_pages: int = MAX_PAGES,
 ) -> Listing:
     """List the tools of a server at a URL over streamable HTTP.
@@ -103,7 +103,7 @@ async def list_http(
     Args:
         url: of the endpoint, ``http`` or ``https``.
         headers: sent with each request, e.g. ``Authorization``.
-        timeout: seconds for the whole exchange.
+        patience: seconds for the whole exchange.
         max_pages: where a list without an end is left.
 
     Raises:
@@ -116,12 +116,12 @@ async def list_http(
     shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
     tap = Tap(drop_noise=False)
     try:
-        with anyio.fail_after(timeout):
-            async with httpx2.AsyncClient(headers=dict(headers or {}), timeout=timeout) as client:
+        with anyio.fail_after(patience):
+            async with httpx2.AsyncClient(headers=dict(headers or {}), timeout=patience) as client:
                 transport = streamable_http_client(url, http_client=client)
                 listing = await _list(transport, tap, PageWalk(label, max_pages), "auto", shown)
     except TimeoutError as error:
-        raise InputError(_unusable(shown, f"no answer within {timeout:g} s", tap)) from error
+        raise InputError(_unusable(shown, f"no answer within {patience:g} s", tap)) from error
     except _FAILURES as error:
         raise InputError(_unusable(shown, _reason_of(error), tap)) from error
     return listing
@@ -158,7 +158,7 @@ def _noise(server: str, tap: Tap) -> list[Refusal]:
             subject=server,
             path="stdout",
             value=shorten(tap.first_stray),
-            message=f"the server wrote {lines} on standard output that are no JSON-RPC, first: {shorten(tap.first_stray, 80)!r}",
+            message=f"not JSON-RPC on the server's standard output: {lines}, first: {shorten(tap.first_stray, 80)!r}",
             remedy="write banners and logs to standard error",
         )
     ]

@@ -4,11 +4,11 @@ An argument schema that cannot be enforced refuses the tool. A return schema tha
 remark, because the contract then declares one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weft.records.spec import RefusalCode
-from weft.runtime.arguments import schema_problems
+from weft.runtime.schemas import SchemaProblem, schema_problems, schema_warnings
 
 EMPTY_OBJECT = {"type": "object", "properties": {}}
 
@@ -64,9 +64,10 @@ def argument_schema(declared: dict[str, Any]) -> Reading:
         return Reading(None, problems=(problem,))
     if not schema:
         return Reading(dict(EMPTY_OBJECT))
-    if problems := _problems(schema):
+    if problems := _remarks(schema_problems(schema)):
         return Reading(None, problems=problems)
-    return _as_object_schema(schema)
+    reading = _as_object_schema(schema)
+    return replace(reading, warnings=(*_remarks(schema_warnings(schema)), *reading.warnings))
 
 
 def return_schema(declared: dict[str, Any]) -> Reading:
@@ -83,16 +84,13 @@ def return_schema(declared: dict[str, Any]) -> Reading:
             "declare a JSON Schema object or leave it out",
         )
         return Reading(None, warnings=(note,))
-    problems = _problems(schema, "outputSchema")
+    problems = _remarks(schema_problems(schema), "outputSchema")
     notes = tuple(Remark(p.code, p.path, p.value, f"{p.message}; outputSchema is left out", p.remedy) for p in problems)
     return Reading(None, warnings=notes) if notes else Reading(schema)
 
 
-def _problems(schema: dict[str, Any], prefix: str = "") -> tuple[Remark, ...]:
-    return tuple(
-        Remark(RefusalCode(code), f"{prefix}{path}", value, message, remedy)
-        for code, path, value, message, remedy in schema_problems(schema)
-    )
+def _remarks(problems: list[SchemaProblem], prefix: str = "") -> tuple[Remark, ...]:
+    return tuple(Remark(each.code, f"{prefix}{each.path}", each.value, each.message, each.remedy) for each in problems)
 
 
 def _as_object_schema(schema: dict[str, Any]) -> Reading:

@@ -1,0 +1,1 @@
+"""Hosts of environments: the local tool host, and the standalone MCP server."""
