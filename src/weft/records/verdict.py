@@ -86,12 +86,17 @@ class Witness(Record):
 
 
 class ExpectedCall(Record):
-    """A call that must be in the ledger with outcome OK, for outcomes that leave no trace in the state."""
+    """A call that must be in the ledger with outcome OK, for outcomes that leave no trace in the state.
+
+    With ``error_codes`` it is evidence for a refusal: a call that ended with one of these codes counts too, and the call may
+    stand earlier in the episode.
+    """
 
     name: str
     server: str
     tools: tuple[str, ...]
     arguments: dict[str, ValueMatch] = Field(default_factory=dict)
+    error_codes: tuple[str, ...] = ()
 
 
 class AnswerPart(Record):
