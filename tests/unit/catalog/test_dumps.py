@@ -83,7 +83,7 @@ def test_what_cannot_be_read_is_a_reason_and_the_rest_goes_on(tmp_path: Path, mo
 def test_a_path_that_is_not_there_is_a_mistake_of_the_caller(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not there"):
         read_specs([tmp_path / "absent.json"])
-    with pytest.raises(InputError, match="no .json file"):
+    with pytest.raises(InputError, match=r"no \.json file"):
         read_specs([tmp_path])
 
 

@@ -160,7 +160,7 @@ def test_an_unknown_dialect_is_refused() -> None:
 def test_a_return_schema_that_cannot_be_read_is_left_out_with_a_warning() -> None:
     spec = spec_from_tools("odd", [{**GOOD, "outputSchema": {"type": "nope"}}, {"name": "b", "outputSchema": 5}])
     assert [tool.output_schema for tool in spec.tools] == [None, None]
-    assert [each.path for each in spec.warnings][0] == "outputSchema#/type"
+    assert next(each.path for each in spec.warnings) == "outputSchema#/type"
 
 
 def test_a_return_schema_may_have_any_root() -> None:
