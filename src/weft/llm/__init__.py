@@ -1,0 +1,1 @@
+"""Model clients: an OpenAI-compatible endpoint, and a model in this process (they implement ``ports.ModelClient``)."""
