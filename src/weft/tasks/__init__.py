@@ -1,0 +1,1 @@
+"""Atomic tasks, their certification, and their composition into task graphs (Weft 3.1.2)."""
