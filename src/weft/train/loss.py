@@ -106,7 +106,7 @@ def row_loss(
     kl = (away.exp() - away - 1.0).sum()
     loss = policy + objective.beta * kl
     spread = entropy[kept].sum() if entropy is not None else None
-    if spread is not None:
+    if spread is not None and objective.entropy:
         loss = loss - objective.entropy * spread
     return LossParts(
         loss=loss / total,
