@@ -74,8 +74,8 @@ class Insert(Record):
 class Update(Record):
     """Set ``values`` on the row(s) in variable ``rows`` (a row, a list of rows, or null).
 
-    ``into`` is bound to the new row(s). ABSENT values leave a column as it is; null sets NULL. The runtime sets the updated column if anything
-    changed.
+    ``into`` is bound to the new row(s). ABSENT values leave a column as it is; null sets NULL. The runtime sets the
+    updated column if anything changed.
     """
 
     op: Literal["update"]

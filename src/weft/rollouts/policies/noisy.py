@@ -1,6 +1,7 @@
 """The noisy policy: the reference policy with seeded faults.
 
-It exercises rejection sampling, verifiers and attribution. Each turn draws from its seed whether it is faulty and how. The five faults are those that real policies show: a dropped
+It exercises rejection sampling, verifiers and attribution. Each turn draws from its seed whether it is faulty and
+how. The five faults are those that real policies show: a dropped
 call, the wrong entity, malformed arguments, stopping early, and repetition.
 """
 
