@@ -183,7 +183,7 @@ def repetitious(text: str) -> bool:
     stutters. Rules, table borders and lists with the same labels but different values do not count.
     """
     units = [unit.casefold() for unit in _UNITS.findall(text)]
-    if any(len(unit) >= LEAST_UNITS and _STUTTER.search(unit) for unit in units):
+    if any(len(unit) >= LEAST_UNITS and not unit.isdecimal() and _STUTTER.search(unit) for unit in units):
         return True
     lines = Counter(line.strip() for line in text.splitlines())
     if any(count >= REPEATS and len(_words(line)) >= LEAST_LINE for line, count in lines.items()):
