@@ -42,7 +42,7 @@ def specs_of(listings: Sequence[Listing], refusals: Iterable[Refusal] = ()) -> t
     """Normalise listings under unique slugs; servers that declare nothing join the refusals."""
     reasons = list(refusals)
     specs: list[McpSpec] = []
-    for slug, listing in zip(unique_slugs(each.title for each in listings), listings, strict=True):
+    for slug, listing in zip(unique_slugs(each.name for each in listings), listings, strict=True):
         spec = spec_from_listing(slug, listing)
         if spec.declared_tools:
             specs.append(spec)
@@ -83,7 +83,7 @@ def listings_in(document: JSON, *, stem: str, source: str) -> list[Listing]:
     if isinstance(document, list) and document and all(isinstance(each, dict) and "tools" in each for each in document):
         return [_listing(each, f"{stem}-{number}", source) for number, each in enumerate(document, 1)]
     if isinstance(document, list) and (not document or any(_looks_like_tool(each) for each in document)):
-        return [Listing(title=stem, tools=document, source=source)]
+        return [Listing(name=stem, tools=document, source=source)]
     raise _Unusable(
         RefusalCode.NOT_A_SPEC, source, f"neither an object nor a list of tools: {shorten(document)}", _FORMS
     )
@@ -141,13 +141,14 @@ def _listing(document: dict[str, Any], stem: str, source: str) -> Listing:
     if isinstance(tools, list):
         tools = [_as_declared(tool) for tool in tools]
     return Listing(
-        title=_text(about, "server", "title", "name") or stem,
+        name=_text(about, "server", "name", "title") or stem,
         tools=tools,
         description=_text(document, "description", "instructions"),
         version=_text(about, "version"),
         licence=_text(document, "licence", "license"),
         source=source,
         domain=_text(document, "domain"),
+        title=_text(about, "title"),
     )
 
 

@@ -36,13 +36,13 @@ async def import_stdio(
 ) -> McpSpec:
     """Start a server, list its tools over stdio, end it, and normalise; see :func:`list_stdio`."""
     listing = await list_stdio(command, args, env=env, patience=patience)
-    return spec_from_listing(slug_of(listing.title), listing)
+    return spec_from_listing(slug_of(listing.name), listing)
 
 
 async def import_http(url: str, *, headers: Mapping[str, str] | None = None, patience: float = TIMEOUT) -> McpSpec:
     """List the tools of a server at a URL over streamable HTTP and normalise; see :func:`list_http`."""
     listing = await list_http(url, headers=headers, patience=patience)
-    return spec_from_listing(slug_of(listing.title), listing)
+    return spec_from_listing(slug_of(listing.name), listing)
 
 
 async def list_stdio(
@@ -135,10 +135,12 @@ async def _list(transport: Transport, tap: Tap, walk: PageWalk, mode: str, sourc
             walk.take(tap.pages.pop() if tap.pages else {})
         info = client.server_info
         description = (getattr(info, "description", None) or client.instructions or "").strip()
-        title = (info.name if info is not None else "") or source
+        name = (info.name if info is not None else "") or source
+        title = (getattr(info, "title", None) or "").strip()
         version = info.version if info is not None else ""
-    warnings = [*(each.model_copy(update={"subject": title}) for each in walk.warnings), *_noise(title, tap)]
+    warnings = [*(each.model_copy(update={"subject": name}) for each in walk.warnings), *_noise(name, tap)]
     return Listing(
+        name=name,
         title=title,
         tools=walk.tools,
         description=description,

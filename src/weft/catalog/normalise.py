@@ -117,7 +117,7 @@ def spec_from_listing(name: str, listing: Listing) -> McpSpec:
     spec = spec_from_tools(
         name,
         listing.tools,
-        title=listing.title,
+        title=listing.title or listing.name,
         description=listing.description,
         version=listing.version,
         licence=listing.licence,

@@ -6,7 +6,7 @@ from weft import __version__
 from weft.errors import InputError
 from weft.hosts.mcp_protocol import Endpoint, Headers, Reply, ToolSession
 from weft.records.environment import Environment
-from weft.runtime.session import EnvironmentSession
+from weft.runtime.session import EnvironmentSession, Program
 
 MAX_SESSIONS = 1000
 
@@ -38,12 +38,13 @@ class Served:
             max_sessions: how many are kept.
 
         Raises:
-            InputError: none, or two of one name.
+            InputError: none, or two of one name; or an initial state does not fit its schema.
+            IntegrityError: a backend does not render from its contracts.
         """
         names = [environment.name for environment in environments]
         if not names or len(set(names)) != len(names):
             raise InputError(f"environments to serve need names of their own; got {', '.join(names) or 'none'}")
-        self._environments = {environment.name: environment for environment in environments}
+        self._programs = {environment.name: Program(environment) for environment in environments}
         self._endpoints = {each.name: Endpoint(each, version=__version__) for each in environments}
         self._sessions: dict[tuple[str, str], ToolSession] = {}
         self._seed = seed
@@ -53,7 +54,7 @@ class Served:
     @property
     def names(self) -> list[str]:
         """Names of the environments, in the order given."""
-        return list(self._environments)
+        return list(self._programs)
 
     def tools(self, name: str) -> list[str]:
         """Names of the tools that an environment serves."""
@@ -76,7 +77,8 @@ class Served:
         if session is None:
             if len(self._sessions) >= self._max:
                 raise TooManySessions(f"{self._max} sessions are open; use a known token or start the server again")
-            environment = self._environments[name]
-            session = EnvironmentSession(environment, environment.seed, self._seed)
+            program = self._programs[name]
+            environment = program.environment
+            session = EnvironmentSession(environment, environment.seed, self._seed, program=program)
             self._sessions[key] = session
         return session

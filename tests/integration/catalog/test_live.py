@@ -75,7 +75,7 @@ def test_a_server_is_listed_and_ended_and_no_tool_is_called(tmp_path: Path) -> N
     server = Small(tmp_path, "plain")
     listing = server.listing()
     assert names(listing) == ["create_0", "create_1", "create_2", "create_3"]
-    assert (listing.title, listing.version, listing.description) == ("small-plain", "7", "Keeps things.")
+    assert (listing.name, listing.version, listing.description) == ("small-plain", "7", "Keeps things.")
     assert str(tmp_path) not in listing.source
     assert listing.warnings == ()
     server.assert_gone()
