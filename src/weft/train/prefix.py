@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.errors import InputError
+from weft.errors import HostError, InputError
 from weft.ports import ToolHost
 from weft.records.trace import Segment, Trajectory
 from weft.rollouts.harness import Harness
@@ -61,8 +61,10 @@ async def sample(
     """
     options = sampling or Sampling()
     stage = await set_up(host, harness, episode, policy, view=view, disclosure=disclosure, seed=seed)
+    accepted: list[Segment] = []
+    rejected: list[Segment] = []
     try:
-        accepted, rejected, passed = await _turns(stage, harness, episode, options, seed)
+        passed = await _turns(stage, harness, episode, options, seed, accepted, rejected)
         return trajectory_of(
             episode,
             stage,
@@ -79,22 +81,29 @@ async def sample(
 
 
 async def _turns(
-    stage: Stage, harness: Harness, episode: Episode, options: Sampling, seed: int
-) -> tuple[list[Segment], list[Segment], bool | None]:
-    accepted: list[Segment] = []
-    rejected: list[Segment] = []
+    stage: Stage,
+    harness: Harness,
+    episode: Episode,
+    options: Sampling,
+    seed: int,
+    accepted: list[Segment],
+    rejected: list[Segment],
+) -> bool | None:
+    """Fill ``accepted`` and ``rejected``; return True, False, or None when the host failed for good."""
     slots: dict[str, Mapping[str, Any]] = {}
     history = list(stage.history)
     for index in range(len(stage.turns)):
-        kept, lost = await _turn(stage, harness, episode, options, index, history, slots, seed)
+        try:
+            kept, lost = await _turn(stage, harness, episode, options, index, history, slots, seed)
+        except HostError:
+            return None
         rejected.extend(lost)
         if kept is None:
-            unknown = bool(lost) and lost[-1].passed is None
-            return accepted, rejected, None if unknown else False
+            return None if lost and lost[-1].passed is None else False
         accepted.append(kept.segment)
         history.extend(kept.segment.messages)
         slots[stage.turns[index].nodes[0]] = kept.slots
-    return accepted, rejected, True
+    return True
 
 
 async def _turn(
@@ -107,7 +116,11 @@ async def _turn(
     slots: Mapping[str, Mapping[str, Any]],
     seed: int,
 ) -> tuple[Attempt | None, list[Segment]]:
-    """Return the accepted attempt at a turn (None when all failed) and the rejected ones."""
+    """Return the accepted attempt at a turn (None when all failed) and the rejected ones.
+
+    Raises:
+        HostError: the state before the turn could not be kept or brought back.
+    """
     before = await stage.group.snapshot()
     lost: list[Segment] = []
     counted = physical = 0
