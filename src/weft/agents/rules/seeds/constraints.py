@@ -7,6 +7,7 @@ result's part is found by following rows through a contract's ``returns`` expres
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from weft.agents.rules.seeds.argument_paths import locate
 from weft.agents.rules.seeds.references import Schema, as_schema, flatten
 from weft.agents.rules.seeds.values import ValueSchema
 from weft.records.contract import (
@@ -70,42 +71,6 @@ class Constraints:
         return all(schema.valid(None) for schema in self.results)
 
 
-def argument_schema(root: Schema, path: str) -> Schema | None:
-    """Return the schema of the argument at a dotted path (``[]`` for elements), or None when it is not declared."""
-    here = flatten(root, root)
-    rest = path
-    while rest:
-        if rest.startswith("[]"):
-            here, rest = flatten(as_schema(here.get("items")), root), rest[2:].lstrip(".")
-            continue
-        properties = as_schema(here.get("properties"))
-        found = _longest(properties, rest)
-        if found is None:
-            branches = [flatten(as_schema(b), root) for key in ("anyOf", "oneOf") for b in here.get(key) or ()]
-            fitting = [
-                b for b in branches if _longest(as_schema(b.get("properties")), rest) is not None or "items" in b
-            ]
-            if not fitting:
-                return None
-            here = fitting[0]
-            continue
-        rest = rest[len(found) :].lstrip(".")
-        declared = as_schema(properties[found])
-        if not rest:
-            return declared
-        here = flatten(declared, root)
-        if rest.startswith("[]") and "items" not in here:
-            arrays = [flatten(as_schema(b), root) for key in ("anyOf", "oneOf") for b in here.get(key) or ()]
-            here = next((b for b in arrays if "items" in b), here)
-    return here
-
-
-def _longest(properties: Schema, rest: str) -> str | None:
-    """The longest property name that the path starts with: names may hold dots."""
-    names = [n for n in properties if rest == n or rest.startswith((f"{n}.", f"{n}[]"))]
-    return max(names, key=len) if names else None
-
-
 def collect(spec: McpSpec, contracts: ContractSet) -> dict[Place, Constraints]:
     """Return the constraints of every column of the schema."""
     found: dict[Place, Constraints] = {}
@@ -120,9 +85,9 @@ def collect(spec: McpSpec, contracts: ContractSet) -> dict[Place, Constraints]:
             place = found.get((use.table, use.column))
             if tool is None or place is None or use.role not in MATCHING_ROLES:
                 continue
-            argument = argument_schema(tool.input_schema, use.path)
-            if argument:
-                _add(place.arguments, ValueSchema(bare(argument), tool.input_schema))
+            found_at = locate(tool.input_schema, use.path)
+            if found_at:
+                _add(place.arguments, ValueSchema(bare(found_at[1]), tool.input_schema))
         for key, result in result_places(contract):
             if key in found:
                 _add(found[key].results, ValueSchema(bare(result.schema), result.root))

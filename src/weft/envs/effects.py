@@ -1,0 +1,161 @@
+"""Effect of an argument: two calls on equal states that differ in it alone and give different results or states.
+
+A result that merely repeats the argument shows nothing: places where each of two results holds its own call's value are
+left out of the comparison (DESIGN section 5: every declared argument has a shown effect).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.agents.rules.seeds.argument_paths import MISSING, replaced, value_at
+from weft.envs.arguments import Argument
+from weft.envs.bench import Bench, Observation
+from weft.envs.calls import CaseCalls
+from weft.records.state import Row
+from weft.runtime.values import json_equal
+
+MOST_BASES = 5
+SAYS_NOTHING = frozenset({"invalid_argument", "unknown_tool", "fault"})
+"""Error codes that tell of the call's form, not of what the argument does."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The pair of calls that shows an argument's effect."""
+
+    first: dict[str, Any]
+    second: dict[str, Any]
+    by: str
+
+    def plain(self) -> dict[str, Any]:
+        """Return the pair for a certificate."""
+        return {"first": self.first, "second": self.second, "by": self.by}
+
+
+def differs(first: Observation, second: Observation, value: Any, other: Any) -> str:
+    """Return by what two observations differ (``state``, ``result`` or ``outcome``), or "" when they do not.
+
+    Args:
+        first: of the call with ``value``.
+        second: of the call with ``other``.
+        value: the first call's argument, MISSING when it is left out.
+        other: the second call's.
+    """
+    if first.ok and second.ok:
+        if first.changes != second.changes:
+            return "state"
+        return "" if same_but_echo(first.value, second.value, value, other) else "result"
+    if first.ok != second.ok:
+        failed = second if first.ok else first
+        return "" if failed.code in SAYS_NOTHING else "outcome"
+    return ""
+
+
+def same_but_echo(left: Any, right: Any, value: Any, other: Any) -> bool:
+    """True if two results are equal where they do not repeat their own call's argument."""
+    if json_equal(left, right) or (_echoes(left, value) and _echoes(right, other)):
+        return True
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in sorted({*left, *right}):
+            if key in left and key in right:
+                if not same_but_echo(left[key], right[key], value, other):
+                    return False
+            elif not (_echoes(left.get(key), value) and _echoes(right.get(key), other)):
+                return False
+        return True
+    if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        return all(same_but_echo(a, b, value, other) for a, b in zip(left, right, strict=True))
+    return False
+
+
+def _echoes(part: Any, value: Any) -> bool:
+    """True if a part of a result repeats the argument: equal to it, or a text around it; null for one left out."""
+    if value is MISSING:
+        return part is None
+    if json_equal(part, value):
+        return True
+    return isinstance(part, str) and isinstance(value, str) and len(value) > 2 and value in part
+
+
+class EffectProber:
+    """Looks for the effect of each argument of one case.
+
+    Args:
+        bench: where calls run.
+        calls: builds the case's calls.
+        normal: calls of the case that succeed, with the rows that they aim at.
+    """
+
+    def __init__(self, bench: Bench, calls: CaseCalls, normal: Sequence[tuple[dict[str, Any], Row | None]]) -> None:
+        self.bench, self.calls = bench, calls
+        self.normal = sorted(normal, key=lambda pair: -self._size(pair[0]))
+
+    def _size(self, arguments: dict[str, Any]) -> int:
+        """How much a call gives: pages and filters show their effect best on long results."""
+        return len(str(self.bench.run(self.calls.tool.name, arguments).value))
+
+    def probe(self, argument: Argument) -> Shown | None:
+        """Return the first pair of calls that shows the argument's effect, or None."""
+        weak: Shown | None = None
+        for base, target in self._bases(argument):
+            values = self.calls.candidates.values(argument, self.calls.case, target)
+            if argument.use.role == "cursor":
+                values = [*self._cursors(base, argument), *values]
+            there = value_at(base, argument.steps)
+            options: list[Any] = [there] if there is MISSING else [there, *([] if argument.required else [MISSING])]
+            options += [value for value in values if value is not there and value != there]
+            seen: list[tuple[Any, dict[str, Any], Observation]] = []
+            for option in options:
+                call = replaced(base, argument.steps, option)
+                if call is None:
+                    continue
+                observed = self.bench.run(self.calls.tool.name, call)
+                for value, before, known in seen:
+                    by = differs(known, observed, value, option)
+                    if by in ("state", "result"):
+                        return Shown(before, call, by)
+                    if by and weak is None:
+                        weak = Shown(before, call, by)
+                seen.append((option, call, observed))
+        return weak
+
+    def _bases(self, argument: Argument) -> Iterator[tuple[dict[str, Any], Row | None]]:
+        """Yield the calls to vary: short ones, one with much in it, and those that make a page or an order visible."""
+        given: list[tuple[dict[str, Any], Row | None]] = []
+        for base, target in self.normal[:2]:
+            given.append((base, target))
+            helper = {"page": "limit", "offset": "limit", "cursor": "limit", "direction": "sort"}.get(argument.use.role)
+            for other in self.calls.arguments:
+                if helper and other.use.role == helper:
+                    for value in [1, 2] if helper == "limit" else self._values(other, target)[:3]:
+                        fits, form = self.calls.candidates.fit(other, value)
+                        call = replaced(base, other.steps, form) if fits else None
+                        if call is not None:
+                            given.append((call, target))
+            full = self.calls.many(base, target)
+            if full != base and self.bench.run(self.calls.tool.name, full).ok:
+                given.append((full, target))
+        yield from given[:MOST_BASES]
+        if self.normal[2:]:
+            yield self.normal[-1]
+
+    def _values(self, argument: Argument, target: Row | None) -> list[Any]:
+        return self.calls.candidates.values(argument, self.calls.case, target)
+
+    def _cursors(self, base: dict[str, Any], argument: Argument) -> list[Any]:
+        """Return cursors that a short first page hands out."""
+        seen = self.bench.run(self.calls.tool.name, base)
+        found = [text for text in _cursor_texts(seen.value) if self.calls.candidates.fit(argument, text)[0]]
+        return found[:2]
+
+
+def _cursor_texts(value: Any, name: str = "") -> Iterator[Any]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _cursor_texts(item, str(key))
+    elif isinstance(value, list):
+        for item in value[:3]:
+            yield from _cursor_texts(item, name)
+    elif isinstance(value, (str, int)) and any(word in name.lower() for word in ("cursor", "next", "token", "after")):
+        yield value
