@@ -1,0 +1,61 @@
+"""The rules author of environments (Weft 3.1.1, environment synthesis agent): deterministic, offline, from specs alone."""
+
+from collections.abc import Sequence
+
+from weft.agents.rules.environment.assembly import assemble
+from weft.agents.rules.environment.planning import plan_server
+from weft.agents.rules.environment.refused import Refused
+from weft.agents.rules.environment.revision import Overrides, overrides_of, revised
+from weft.agents.rules.seeds import seed_state
+from weft.records.contract import Contract, ContractSet
+from weft.records.draft import EnvironmentDraft, Finding
+from weft.records.spec import McpSpec, Refusal
+
+
+class RulesEnvironmentAuthor:
+    """Drafts environments by rules. Implements :class:`weft.agents.environment.EnvironmentAuthor`."""
+
+    name = "rules"
+
+    def draft(self, spec: McpSpec, *, seed: int, size: int) -> EnvironmentDraft:
+        """Draft schema, contracts and seed rows from a spec."""
+        return self._draft(spec, Overrides(), seed=seed, size=size)
+
+    def revise(
+        self, spec: McpSpec, draft: EnvironmentDraft, findings: Sequence[Finding], *, seed: int, size: int
+    ) -> EnvironmentDraft:
+        """Draft again with the findings' arguments read another way, or their tools refused.
+
+        Each round either moves an argument to the next reading in a fixed list or refuses a tool, so it ends.
+        """
+        overrides = revised(overrides_of(draft), draft, findings)
+        return self._draft(spec, overrides, seed=seed, size=size)
+
+    def _draft(self, spec: McpSpec, overrides: Overrides, *, seed: int, size: int) -> EnvironmentDraft:
+        contracts, refused = draft_contracts(spec, overrides)
+        return EnvironmentDraft(contracts=contracts, seed=seed_state(spec, contracts, seed=seed, size=size), refused=tuple(refused))
+
+
+def draft_contracts(spec: McpSpec, overrides: Overrides) -> tuple[ContractSet, list[Refusal]]:
+    """The schema and contracts of a spec, and the tools that are not served.
+
+    Args:
+        spec: the usable tools of one server.
+        overrides: readings and refusals that validation asked for.
+    """
+    plan = plan_server(spec)
+    taken: set[str] = set()
+    contracts: list[Contract] = []
+    refused: list[Refusal] = []
+    for tool in plan.tools:
+        subject = f"{spec.name}/{tool.tool.name}"
+        earlier = overrides.refusal(tool.tool.name)
+        try:
+            if earlier is not None:
+                raise earlier
+            if tool.problem is not None:
+                raise tool.problem
+            contracts.append(assemble(tool, plan.blueprint, taken))
+        except Refused as problem:
+            refused.append(problem.refusal(subject))
+    return ContractSet(schema=plan.blueprint.schema(), contracts=tuple(contracts)), refused

@@ -1,0 +1,200 @@
+"""Identifiers: which argument names which entity, and the primary key of each table."""
+
+from collections.abc import Sequence
+
+from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, TablePlan
+from weft.agents.rules.environment.fields import Field, Resolver, make_field
+from weft.agents.rules.environment.intents import Words, noun
+from weft.agents.rules.environment.lexicon import ID_WORDS, NATURAL_WORDS, STRONG_IDS, order_role, paging_role
+from weft.agents.rules.environment.plan import Part
+from weft.agents.rules.environment.words import singular
+from weft.records.spec import Provenance
+from weft.records.state import ColumnRole, ColumnType, IdStyle
+
+_SELECTING = ("get", "update", "delete", "transition", "copy", "move", "run", "set", "upsert", "assign", "clear", "unlink", "link", "add")
+
+
+def id_parts(field: Field) -> tuple[Words, str]:
+    """The noun and the id word of an identifier's name: ``issue_ids`` -> ((issue,), id); no id word gives ``""``."""
+    words = field.words
+    if "or" in words:
+        at = words.index("or")
+        head = words[:at]
+        words = head if head and head[-1] in ID_WORDS else (*head, "id")
+    if words and words[-1] in ID_WORDS:
+        return noun(words[:-1]), singular(words[-1])
+    return noun(words), ""
+
+
+def refers(base: Words, phrase: Words) -> bool:
+    """True if a noun names an entity: the same words, or the end of them."""
+    if not base or not phrase:
+        return False
+    return base == phrase or (len(base) < len(phrase) and phrase[-len(base) :] == base) or (
+        len(base) > len(phrase) and base[-len(phrase) :] == phrase and len(phrase) > 1
+    )
+
+
+def scalar_id(field: Field) -> bool:
+    """True if the value can be an id: text, whole number, or a union of both."""
+    if field.type in (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.NUMBER):
+        return not field.enum
+    kinds = field.schema.get("type")
+    branches = field.schema.get("anyOf") or field.schema.get("oneOf") or []
+    names = kinds if isinstance(kinds, list) else [branch.get("type") for branch in branches if isinstance(branch, dict)]
+    return bool(names) and set(names) <= {"string", "integer", "number"}
+
+
+def id_list(field: Field) -> bool:
+    """True if the value is an array of texts or numbers."""
+    items = field.schema.get("items")
+    return field.is_array and isinstance(items, dict) and items.get("type") in ("string", "integer", "number", None) and "properties" not in items
+
+
+def names_main(field: Field, table: TablePlan, blueprint: Blueprint) -> int:
+    """How well a scalar argument names a row of ``table``: 0 not at all, 3 best."""
+    base, suffix = id_parts(field)
+    if suffix and not base:
+        return 3 if suffix in STRONG_IDS else 2
+    other = blueprint.by_phrase(base, table.group)
+    if suffix and base == table.phrase:
+        return 3 if suffix in STRONG_IDS else 2
+    if other is not None and other is not table:
+        return 0
+    if suffix and refers(base, table.phrase):
+        return 3 if suffix in STRONG_IDS else 2
+    if suffix and table.phrase[: len(base)] == base:
+        return 1
+    return 1 if base == table.phrase or (len(base) > 1 and base[-1] in NATURAL_WORDS and refers(base[:-1], table.phrase)) else 0
+
+
+def choose_keys(parts: Sequence[Part], blueprint: Blueprint) -> None:
+    """Choose the primary key of every table from the arguments that select its rows and from declared results."""
+    common = _account_scope(parts)
+    for table in blueprint.tables:
+        mine = [part for part in parts if part.problem is None and part.table is table]
+        found = _strong(mine, table, blueprint) or _from_output(mine, table) or _natural(mine, table, blueprint, common)
+        if found is None:
+            _synthetic(table)
+        else:
+            _set_key(table, found[0], found[1], mine)
+
+
+def _account_scope(parts: Sequence[Part]) -> set[str]:
+    """Argument names that half of the tools require: whose account it is, not which row."""
+    tools = {part.tool.name for part in parts}
+    counts: dict[str, set[str]] = {}
+    for part in parts:
+        for field in part.fields:
+            if field.required:
+                counts.setdefault(field.name, set()).add(part.tool.name)
+    return {name for name, users in counts.items() if len(tools) > 4 and len(users) >= 0.5 * len(tools)}
+
+
+def _strong(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint) -> tuple[Field, str] | None:
+    votes: dict[tuple[str, str], list[Field]] = {}
+    for part in parts:
+        if part.intent.kind not in _SELECTING or (part.link is not None and part.link[0] is not table):
+            continue
+        for field in part.fields:
+            grade = names_main(field, table, blueprint) if scalar_id(field) else 0
+            suffix = id_parts(field)[1]
+            if grade >= 2 and (field.required or part.when) and not paging_role(field):
+                votes.setdefault((suffix, str(3 - grade)), []).append(field)
+    if not votes:
+        return None
+    best = min(votes, key=lambda key: (key[1], -len(votes[key]), STRONG_IDS.index(key[0]) if key[0] in STRONG_IDS else 99))
+    fields = votes[best]
+    texts = [field for field in fields if field.type not in (ColumnType.INTEGER, ColumnType.NUMBER)]
+    return (texts[0] if texts else fields[0]), best[0]
+
+
+def _from_output(parts: Sequence[Part], table: TablePlan) -> tuple[Field, str] | None:
+    """An id among the properties of a declared result."""
+    for part in parts:
+        schema = part.tool.output_schema
+        if not schema:
+            continue
+        resolver = Resolver(schema)
+        for name, value in _row_properties(resolver, resolver.plain(schema), table):
+            field = make_field(name, (name,), value, required=True)
+            base, suffix = id_parts(field)
+            if suffix in STRONG_IDS and (not base or refers(base, table.phrase)) and scalar_id(field):
+                return field, suffix
+    return None
+
+
+def _row_properties(resolver: Resolver, schema: dict, table: TablePlan) -> list[tuple[str, dict]]:  # type: ignore[type-arg]
+    found = list(resolver.properties(schema))
+    for _, value in list(found):
+        inner = resolver.plain(value.get("items")) if value.get("type") == "array" else value
+        found += resolver.properties(inner)
+    return found
+
+
+def _natural(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint, common: set[str]) -> tuple[Field, str] | None:
+    """The last required text or number that selects a row and names no other entity."""
+    counts: dict[str, list[Field]] = {}
+    for part in parts:
+        if part.intent.kind not in ("get", "delete", "update", "transition", "set", "upsert", "run", "copy", "clear"):
+            continue
+        usable = [f for f in part.fields if f.required and scalar_id(f) and f.name not in common and not paging_role(f)]
+        named = [f for f in usable if f.words[-1] in NATURAL_WORDS or names_main(f, table, blueprint) >= 1]
+        others = [f for f in usable if part.intent.kind in ("get", "delete") and not order_role(f) and blueprint.by_phrase(id_parts(f)[0]) in (None, table)]
+        for field in named or others[-1:]:
+            counts.setdefault(field.name, []).append(field)
+    if not counts:
+        return None
+    best = max(counts, key=lambda name: (len(counts[name]), -list(counts).index(name)))
+    return counts[best][0], ""
+
+
+def _set_key(table: TablePlan, field: Field, suffix: str, parts: Sequence[Part]) -> None:
+    number = field.type in (ColumnType.INTEGER, ColumnType.NUMBER)
+    words = (suffix,) if suffix else table.normal(field.words)
+    name = "_".join(words) or "id"
+    label = field.name if not id_parts(field)[0] else _label(field.name, name, suffix)
+    made = [part for part in parts if part.intent.kind in ("create", "send", "upsert", "add")]
+    given = bool(made) and all(_gives(part, field) for part in made)
+    column = ColumnPlan(
+        name=table.fresh(name), field=label, key=tuple(words) or ("id",), type=ColumnType.INTEGER if number else ColumnType.TEXT,
+        nullable=False, role=ColumnRole.ID, schema={"type": "integer" if number else "string"},
+        provenance=Provenance.DECLARED, evidence=f"argument or result {field.name}",
+    )  # fmt: skip
+    table.columns.insert(0, column)
+    table.id = column.name
+    table.id_style = _style(suffix, number, given, natural=not suffix, made=bool(made))
+    table.id_prefix = (table.phrase[-1][:3] if table.phrase else "row") + "_" if table.id_style == IdStyle.PREFIXED else ""
+
+
+def _label(name: str, short: str, suffix: str) -> str:
+    if not suffix:
+        return name
+    for ending in (suffix, suffix.upper(), suffix.capitalize()):
+        if name.endswith(ending):
+            return ending.lower() if ending != suffix.capitalize() or name[:1].islower() else ending
+    return short
+
+
+def _gives(part: Part, key: Field) -> bool:
+    return any(field.required and field.words == key.words for field in part.fields)
+
+
+def _style(suffix: str, number: bool, given: bool, *, natural: bool, made: bool) -> IdStyle:
+    if given or (natural and not made):
+        return IdStyle.NATURAL
+    if number:
+        return IdStyle.INTEGER
+    if suffix in ("uuid", "guid"):
+        return IdStyle.UUID
+    return IdStyle.PREFIXED if suffix in ("id", "") else IdStyle.HEX
+
+
+def _synthetic(table: TablePlan) -> None:
+    column = ColumnPlan(
+        name="id", field="id", key=("id",), type=ColumnType.INTEGER, nullable=False, role=ColumnRole.ID,
+        schema={"type": "integer"}, provenance=Provenance.INVENTED, evidence="no tool names an id for this entity",
+    )  # fmt: skip
+    table.columns.insert(0, column)
+    table.id = "id"
+    table.id_style = IdStyle.INTEGER

@@ -1,0 +1,105 @@
+"""States: the column and value that a state verb means, and the states a row may come from."""
+
+from weft.agents.rules.environment.blueprint import ColumnPlan, TablePlan
+from weft.agents.rules.environment.plan import Part
+from weft.agents.rules.environment.verbs import StateVerb
+from weft.records.spec import Provenance
+from weft.records.state import ColumnRole, ColumnType
+
+_INITIAL = {
+    "closed": "open", "open": "closed", "approved": "pending", "rejected": "pending", "declined": "pending", "denied": "pending",
+    "accepted": "pending", "cancelled": "active", "aborted": "active", "completed": "open", "finished": "running", "finalized": "draft",
+    "resolved": "open", "acknowledged": "triggered", "escalated": "open", "published": "draft", "draft": "published", "running": "stopped",
+    "stopped": "running", "paused": "active", "active": "paused", "suspended": "active", "merged": "open", "refunded": "paid",
+    "shipped": "pending", "fulfilled": "open", "confirmed": "pending", "revoked": "active", "expired": "active", "voided": "open",
+    "dismissed": "open", "snoozed": "open", "halted": "running", "terminated": "running", "killed": "running", "unsubscribed": "subscribed",
+    "paid": "open", "done": "open",
+}  # fmt: skip
+STARTING = ("open", "draft", "active", "pending", "new", "created", "todo", "to do", "queued", "enabled", "opened", "running", "backlog", "inactive", "scheduled", "unread", "triggered", "paused", "private", "subscribed")
+
+
+def _same(one: object, two: str) -> bool:
+    return "".join(c for c in str(one).lower() if c.isalnum()) == "".join(c for c in two.lower() if c.isalnum())
+
+
+def match_state(column: ColumnPlan, verb: StateVerb) -> object | None:
+    """The value of an enumerated column that means the verb's state."""
+    for name in (verb.state, *verb.aliases):
+        for value in column.enum:
+            if _same(value, name):
+                return value
+    return None
+
+
+def settle_state(part: Part) -> None:
+    """Choose the column, the target value and the source states of a transition; makes the column when there is none."""
+    table = part.main()
+    verb = part.intent.state
+    assert verb is not None
+    part.options["done"] = verb.state
+    if not part.rest:
+        for column in table.columns:
+            if column.key in (("status",), ("state",)) and column.type == ColumnType.TEXT and column.enum:
+                value = match_state(column, verb)
+                if value is not None:
+                    _use(part, column, value, [item for item in column.enum if item != value])
+                    column.role = ColumnRole.STATUS
+                    return
+    if verb.flag:
+        flag = _flag(table, part, verb)
+        _use(part, flag, verb.value, [not verb.value])
+        return
+    column = _status(table, part)
+    value = match_state(column, verb)
+    if value is None:
+        value = verb.state
+        if column.enum:
+            column.enum.append(value)
+    _use(part, column, value, [item for item in column.enum if item != value] if column.enum else [])
+
+
+def _use(part: Part, column: ColumnPlan, target: object, sources: list[object]) -> None:
+    part.options |= {"column": column.name, "target": target, "sources": sources}
+
+
+def _flag(table: TablePlan, part: Part, verb: StateVerb) -> ColumnPlan:
+    rest = tuple(word for word in part.rest if word not in ("status", "state"))
+    for words in ((*rest, verb.flag), ("is", verb.flag)) if rest else ((verb.flag,),):
+        found = table.find(words)
+        if found is not None and found.type == ColumnType.BOOLEAN and not (rest and words[0] == "is"):
+            return _defaulted(found, verb)
+    column = table.plain("_".join((*rest, verb.flag)), ColumnType.BOOLEAN, evidence=f"{part.tool.name} sets it", provenance=Provenance.INFERRED)
+    if column.type != ColumnType.BOOLEAN:
+        column = table.plain("_".join(("is", *rest, verb.flag, "now")), ColumnType.BOOLEAN, evidence=f"{part.tool.name} sets it", provenance=Provenance.INFERRED)
+    return _defaulted(column, verb)
+
+
+def _defaulted(column: ColumnPlan, verb: StateVerb) -> ColumnPlan:
+    if column.default is None:
+        column.default = verb.flag in ("enabled", "active")
+    if not column.written:
+        column.nullable = False
+    return column
+
+
+def _status(table: TablePlan, part: Part) -> ColumnPlan:
+    verb = part.intent.state
+    assert verb is not None
+    name = "_".join((*part.rest, "status"))
+    found = table.find((*part.rest, "status")) or (table.find((*part.rest, "state")) if part.rest else table.find(("state",)))
+    if found is not None and found.type == ColumnType.TEXT and found.role not in (ColumnRole.ID, ColumnRole.FOREIGN_KEY):
+        return found
+    column = table.plain(name if found is None else f"{name}_now", ColumnType.TEXT, evidence=f"{part.tool.name} sets it", provenance=Provenance.INFERRED)
+    column.role = ColumnRole.STATUS
+    column.nullable = False
+    initial = _INITIAL.get(verb.state, "open")
+    column.enum = [initial, verb.state]
+    column.default = initial
+    return column
+
+
+def settle_defaults(table: TablePlan) -> None:
+    """Give status columns a state for new rows."""
+    for column in table.columns:
+        if column.role == ColumnRole.STATUS and column.enum and column.default is None:
+            column.default = next((value for start in STARTING for value in column.enum if _same(value, start)), column.enum[0])
