@@ -71,7 +71,7 @@ def present_items(values: Iterable[Any]) -> list[Any]:
     return [value for value in values if value is not ABSENT]
 
 
-def elements(value: Any) -> list[Any]:
+def items_of(value: Any) -> list[Any]:
     """Return what to go through: nothing for null and ABSENT, a list itself, any other value as a list of one."""
     if value is ABSENT or value is None:
         return []
@@ -108,7 +108,7 @@ def arithmetic(fn: ArithmeticName, left: Any, right: Any) -> Any:
     return number_exact(left, fn, right)
 
 
-def cast(value: Any, to: CastTarget) -> Any:
+def cast_to(value: Any, to: CastTarget) -> Any:
     """Return a value as text, integer or number; ABSENT and null pass through.
 
     Raises:
@@ -137,22 +137,22 @@ def _number(value: Any) -> int | float | None:
     return value if isinstance(value, float) or INTEGER_MIN <= value <= INTEGER_MAX else None
 
 
-def merge(*objects: Any) -> dict[str, Any]:
+def merged(*objects: Any) -> dict[str, Any]:
     """Merge objects left to right; later fields win. ABSENT and null are skipped.
 
     Raises:
         ToolFault: something else is among them, which is a mistake of the contract.
     """
-    merged: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for item in objects:
         if isinstance(item, dict):
-            merged.update(item)
+            result.update(item)
         elif present(item):
             raise ToolFault(f"cannot merge {shown(item)} into an object")
-    return merged
+    return result
 
 
-def project(value: Any, fields: Any, known: Sequence[str], always: Sequence[str] = ()) -> Any:
+def keep_fields(value: Any, fields: Any, known: Sequence[str], always: Sequence[str] = ()) -> Any:
     """Keep the named fields of an object, or of each object of an array.
 
     Args:
@@ -182,7 +182,7 @@ def _field_names(fields: Any) -> list[str]:
         return []
     if isinstance(fields, str):
         return [name.strip() for name in fields.split(",") if name.strip()]
-    return [text_of(name) for name in elements(fields)]
+    return [text_of(name) for name in items_of(fields)]
 
 
 def _keep(value: Any, names: set[str]) -> Any:
@@ -211,4 +211,4 @@ def _ordered(test: Ordering, left: Any, right: Any) -> bool:
 
 def is_in(value: JSON, values: Any) -> bool:
     """True if a list holds a value that is equal; a value in place of the list counts as a list of one."""
-    return any(json_equal(value, item) for item in elements(values))
+    return any(json_equal(value, item) for item in items_of(values))

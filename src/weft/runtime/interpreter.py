@@ -80,7 +80,7 @@ class _Run:
             case steps.Page():
                 names[step.into] = self._page(step, names)
             case steps.Sort():
-                names[step.into] = operations.sort(names.get(step.over), self._order(step.order, names))
+                names[step.into] = operations.sort_items(names.get(step.over), self._order(step.order, names))
             case steps.Each():
                 names[step.into] = self._each(step, names)
             case steps.When():
@@ -108,8 +108,11 @@ class _Run:
             case steps.Delete():
                 return self.state.delete(step.table, expressions.or_null(names.get(step.rows)), step.cascade)
             case steps.Transition():
-                row, to = expressions.or_null(names.get(step.row)), self.value(step.to, names)
-                return None if row is None else self.state.transition(step.table, row, step.column, to, step.sources)
+                row = expressions.or_null(names.get(step.row))
+                if row is None:
+                    return None
+                to = self.value(step.to, names)
+                return self.state.transition(step.table, row, step.column, to, step.sources)
             case steps.WriteFiles():
                 return self.state.workspace.write_files(
                     step.fn,
@@ -126,7 +129,7 @@ class _Run:
         return {column: self.value(value, names) for column, value in values.items()}
 
     def _page(self, step: steps.Page, names: Names) -> JSON:
-        return operations.page(
+        return operations.page_of(
             names.get(step.over),
             limit=self._operand(step.limit, names),
             offset=self._operand(step.offset, names),
@@ -139,7 +142,7 @@ class _Run:
 
     def _each(self, step: steps.Each, names: Names) -> JSON:
         results = []
-        for element in expressions.elements(self.value(step.over, names)):
+        for element in expressions.items_of(self.value(step.over, names)):
             inside = {**names, step.name: element}
             self.operations(step.operations, inside)
             results.append(self.value(step.result, inside))
@@ -151,7 +154,7 @@ class _Run:
     # ------------------------------------------------------------------ rows
 
     def _tests(self, where: tuple[exprs.Where, ...], names: Names) -> list[Test]:
-        return operations.tests(*(self._test(one, names) for one in where))
+        return operations.where(*(self._test(one, names) for one in where))
 
     def _test(self, one: exprs.Where, names: Names) -> Test | None:
         value = None if one.value is None else self.value(one.value, names)
@@ -162,7 +165,7 @@ class _Run:
         )  # fmt: skip
 
     def _order(self, order: tuple[exprs.Order, ...], names: Names) -> list[SortKey]:
-        return operations.order(*(self._sort_key(one, names) for one in order))
+        return operations.order_by(*(self._sort_key(one, names) for one in order if one.by is not None or one.column))
 
     def _sort_key(self, one: exprs.Order, names: Names) -> SortKey | None:
         by = self._operand(one.by, names)
@@ -189,7 +192,7 @@ class _Run:
             case exprs.ListOf():
                 return expressions.present_items(self.value(item, names) for item in expr.items)
             case exprs.MapOver():
-                over = expressions.elements(self.value(expr.over, names))
+                over = expressions.items_of(self.value(expr.over, names))
                 return expressions.present_items(self.value(expr.value, {**names, expr.name: one}) for one in over)
             case exprs.Coalesce():
                 return expressions.first_of(*(lambda item=item: self.value(item, names) for item in expr.items))
@@ -209,12 +212,12 @@ class _Run:
             case exprs.Arithmetic():
                 return expressions.arithmetic(expr.fn, self.value(expr.left, names), self.value(expr.right, names))
             case exprs.Cast():
-                return expressions.cast(self.value(expr.of, names), expr.to)
+                return expressions.cast_to(self.value(expr.of, names), expr.to)
             case exprs.Merge():
-                return expressions.merge(*(self.value(item, names) for item in expr.items))
+                return expressions.merged(*(self.value(item, names) for item in expr.items))
             case exprs.ProjectFields():
                 value, fields = self.value(expr.of, names), self.value(expr.fields, names)
-                return expressions.project(value, fields, expr.known, expr.always)
+                return expressions.keep_fields(value, fields, expr.known, expr.always)
 
     def _read(self, expr: exprs.Select | exprs.Aggregate | exprs.ReadFiles, names: Names) -> JSON:
         match expr:

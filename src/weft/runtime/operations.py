@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from weft.errors import ToolRejection
 from weft.records.base import JSON
-from weft.runtime.expressions import dig, elements, present, text_of
+from weft.runtime.expressions import dig, items_of, present, text_of
 from weft.runtime.predicates import SortKey, Test
 from weft.runtime.values import ABSENT, fold, instant, is_number, json_equal, shown
 
 SHOWN_CHARACTERS: Final = 80
 DESCENDING_WORDS: Final = frozenset({"desc", "descending", "-1"})
-_PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
+_PLACEHOLDER: Final = re.compile(r"\{([^{}\s\"':,]+)\}")
 _LISTED_TESTS: Final = frozenset({"in", "has_any", "has_all"})
 
 
@@ -71,7 +71,7 @@ def no_case(args: Mapping[str, Any], cases: Sequence[Mapping[str, JSON]]) -> Too
     return ToolRejection("invalid_argument", "; ".join(told) or "this tool has no case to run", {"arguments": names})
 
 
-def tests(*given: Test | None) -> list[Test]:
+def where(*given: Test | None) -> list[Test]:
     """Return the tests that apply: all but the optional ones that were left out."""
     return [test for test in given if test is not None]
 
@@ -89,7 +89,7 @@ def optional(test: str, *, value: Any, **place: Any) -> Test | None:
     return Test(test, value, **place)
 
 
-def order(*keys: SortKey | None) -> list[SortKey]:
+def order_by(*keys: SortKey | None) -> list[SortKey]:
     """Return the sort keys that apply."""
     return [key for key in keys if key is not None]
 
@@ -116,13 +116,13 @@ def is_descending(value: Any) -> bool:
     return value is True or (is_number(value) and value == -1)
 
 
-def sort(items: Any, keys: Sequence[SortKey]) -> list[Any]:
+def sort_items(items: Any, keys: Sequence[SortKey]) -> list[Any]:
     """Sort a list of objects by fields; items that no key tells apart keep their order, nulls come last.
 
     Booleans come before numbers, numbers before texts, texts before the rest. Texts are ordered without regard to case,
     and as instants where all of a field are dates or date-times.
     """
-    sorted_items = list(elements(items))
+    sorted_items = list(items_of(items))
     for key in reversed(keys):
         held = [(dig(item, key.column), item) for item in sorted_items]
         there = [pair for pair in held if present(pair[0])]
@@ -144,7 +144,7 @@ def _rank(value: Any, timed: bool) -> tuple[int, Any, str]:
     return (3, text_of(value), "")
 
 
-def page(
+def page_of(
     items: Any,
     *,
     limit: Any = ABSENT,
@@ -161,7 +161,7 @@ def page(
         ToolRejection: ``invalid_argument`` for a limit below 1, an offset below 0, a page before the first, or a cursor
             that no page gave out.
     """
-    whole = elements(items)
+    whole = items_of(items)
     size = min(_count("limit", limit, 1, default_limit), maximum)
     if present(cursor):
         start = read_cursor(cursor)
