@@ -16,10 +16,10 @@ from weft.records.contract import ContractSet
 from weft.records.environment import Environment, TestCall
 from weft.records.spec import McpSpec
 from weft.records.state import InitialState
+from weft.runtime.backend import check_rendering
 from weft.runtime.clock import parse_clock
 from weft.runtime.ddl import render_ddl
 from weft.runtime.loading import stored_rows
-from weft.runtime.render import render_backend
 from weft.runtime.tables import SchemaPlan
 from weft.runtime.workspace import Workspace
 
@@ -195,12 +195,13 @@ def _check_rendered(directory: Path, environment: Environment) -> None:
         raise FormatError(f"{_what(directory, CONTRACTS)}: db: {error}") from error
     if _read(directory, SCHEMA) != ddl.encode("utf-8"):
         raise IntegrityError(f"{_what(directory, SCHEMA)}: is not what {CONTRACTS} renders to; write the folder again")
-    backend = render_backend(environment.spec, environment.contracts)
-    if _read(directory, BACKEND) != backend.encode("utf-8"):
-        raise IntegrityError(
-            f"{_what(directory, BACKEND)}: is not what {CONTRACTS} renders to, so it is not trusted; "
-            "render it again, or change the contracts instead of the code"
-        )
+    what = _what(directory, BACKEND)
+    try:
+        check_rendering(environment, _read(directory, BACKEND).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{what}: is not UTF-8 text; render it again") from error
+    except IntegrityError as error:
+        raise IntegrityError(f"{what}: {error}") from error
 
 
 def _check_seed(directory: Path, environment: Environment) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, Literal
 
 import apsw
@@ -9,7 +10,7 @@ import apsw
 from weft.errors import ToolFault
 from weft.records.base import JSON
 from weft.records.state import Row, Rows
-from weft.runtime.predicates import SortKey, Test, checked_limit, matcher, prefilter, sort_key, sort_rows
+from weft.runtime.predicates import Match, SortKey, Test, checked_limit, matcher, prefilter, sort_key, sort_rows
 from weft.runtime.tables import SchemaPlan, SQLiteValue, Stored, TablePlan
 from weft.runtime.values import is_number, number_exact
 
@@ -48,7 +49,7 @@ class Reader:
         plan = self.plan.table(table)
         clauses: list[str] = []
         values: list[SQLiteValue] = []
-        checks = []
+        checks: list[Match] = []
         for test in tests:
             condition = prefilter(plan, test)
             if condition is None:
@@ -59,21 +60,21 @@ class Reader:
         sql = plan.select_sql
         if clauses:
             sql += " WHERE " + " AND ".join(clauses)
-        rows = self._rows(plan, sql + plan.order_sql, values)
-        if checks:
-            rows = [row for row in rows if all(check(row) for check in checks)]
+        sql += plan.order_sql
         if order:
-            rows = sort_rows(plan, rows, order)
-        return rows if most is None else rows[:most]
+            return sort_rows(plan, self._rows(plan, sql, values, checks), order)[:most]
+        if most is not None and not checks:
+            sql += f" LIMIT {most}"
+        return self._rows(plan, sql, values, checks, most)
 
     def first(self, table: str, tests: Sequence[Test] = (), order: Sequence[SortKey] = ()) -> Row | None:
         """Return the first row of :meth:`select`, or None."""
-        found = self.select(table, tests, order)
+        found = self.select(table, tests, order, 1)
         return found[0] if found else None
 
     def exists(self, table: str, tests: Sequence[Test] = ()) -> bool:
         """True if a row passes every test."""
-        return bool(self.select(table, tests))
+        return bool(self.select(table, tests, limit=1))
 
     def aggregate(
         self,
@@ -119,8 +120,18 @@ class Reader:
             total = number_exact(total, "add", value)
         return number_exact(total, "divide", len(values)) if fn == "avg" else total
 
-    def _rows(self, plan: TablePlan, sql: str, values: Sequence[SQLiteValue] = ()) -> list[Row]:
-        return [plan.row(stored) for stored in self.database.execute(sql, values)]
+    def _rows(
+        self,
+        plan: TablePlan,
+        sql: str,
+        values: Sequence[SQLiteValue] = (),
+        checks: Sequence[Match] = (),
+        most: int | None = None,
+    ) -> list[Row]:
+        rows = (plan.row(stored) for stored in self.database.execute(sql, values))
+        if checks:
+            rows = (row for row in rows if all(check(row) for check in checks))
+        return list(rows if most is None else islice(rows, most))
 
     def _linked(self, test: Test) -> tuple[str, set[SQLiteValue]]:
         relation = self.plan.table(test.through)
