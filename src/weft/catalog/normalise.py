@@ -218,6 +218,14 @@ def as_mcp(raw: dict[str, Any]) -> dict[str, Any]:
     return {**mcp, "inputSchema": body.get("parameters", {"type": "object", "properties": {}})}
 
 
+def reads_as_declared(tool: ToolSpec) -> bool:
+    """Say whether a tool's schemas are what its declaration is read as; what was not declared may be anything."""
+    declared = as_mcp(tool.declared)
+    arguments = argument_schema(declared).value if "inputSchema" in declared else tool.input_schema
+    returns = return_schema(declared).value if "outputSchema" in declared else tool.output_schema
+    return (arguments, returns) == (tool.input_schema, tool.output_schema)
+
+
 def too_deep(value: Any, limit: int) -> bool:
     """Say whether JSON data is nested deeper than ``limit`` levels, without recursion."""
     level: list[Any] = [value]

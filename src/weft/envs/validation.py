@@ -4,6 +4,7 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 
 from weft.agents.rules.seeds.values import ValueSchema
+from weft.catalog.normalise import as_mcp, reads_as_declared
 from weft.envs.agreement import check_sequence, check_tool
 from weft.envs.bench import Bench
 from weft.envs.fidelity import check_fidelity
@@ -139,12 +140,10 @@ def interface_findings(spec: McpSpec, environment: Environment) -> list[Finding]
             message = f"a contract serves {name!r}, which the spec does not declare"
         elif served.count(name) > 1:
             message = f"{served.count(name)} contracts serve {name!r}"
-        elif tool.declared.get("name", name) != name:
-            message = f"the tool {name!r} is declared as {tool.declared.get('name')!r}"
-        elif tool.declared.get("inputSchema", tool.input_schema) != tool.input_schema:
-            message = f"the input schema of {name!r} is not the declared one"
-        elif tool.declared.get("outputSchema", tool.output_schema) != tool.output_schema:
-            message = f"the output schema of {name!r} is not the declared one"
+        elif as_mcp(tool.declared).get("name", name) != name:
+            message = f"the tool {name!r} is declared as {as_mcp(tool.declared).get('name')!r}"
+        elif not reads_as_declared(tool):
+            message = f"the schemas of {name!r} are not what its declaration is read as"
         else:
             continue
         found.append(Finding(kind=FindingKind.MAPPING, check="names_and_schemas", tool=name, message=message))

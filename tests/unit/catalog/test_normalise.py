@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from weft.catalog.normalise import shorten, spec_from_tools, too_deep
+from weft.catalog.normalise import reads_as_declared, shorten, spec_from_tools, too_deep
 from weft.records.codec import canonical
 from weft.records.spec import McpSpec, RefusalCode
 
@@ -205,3 +205,12 @@ def test_shortened_text_says_how_long_it_was() -> None:
     assert shorten("abc") == "abc"
     assert shorten("x" * 500).endswith("... (500 characters)")
     assert len(shorten("x" * 500)) == 200
+
+
+@pytest.mark.parametrize("schema", [{}, None, {"properties": {}}, {"type": ["object", "null"]}, {"type": "object"}])
+def test_a_tool_that_was_read_can_be_told_from_one_that_was_changed(schema: Any) -> None:
+    (tool,) = spec_from_tools("notes", [with_schema(schema)]).tools
+    assert reads_as_declared(tool)
+    changed = {**tool.input_schema, "properties": {"more": {}}}
+    assert not reads_as_declared(tool.model_copy(update={"input_schema": changed}))
+    assert not reads_as_declared(tool.model_copy(update={"output_schema": {}, "declared": {"outputSchema": {"a": 1}}}))
