@@ -120,7 +120,9 @@ class CaseCalls:
         if new_path is not None:
             return self.candidates.fit(argument, new_path)
         if self._describes_new_row(argument):
-            fresh, value = self.candidates.drawn(argument, self.case, 40 + 11 * turn)
+            rows = self.candidates.links.of(self.case.table)
+            place = next((index for index, row in enumerate(rows) if row is target), 0)
+            fresh, value = self.candidates.drawn(argument, self.case, 40 + 11 * turn + place)
             if fresh:
                 return True, value
         values = self.candidates.values(argument, self.case, target)

@@ -4,6 +4,8 @@ Structural, mapping and runtime findings go back to the author for a bounded num
 refused with the finding as the reason, and what is left is validated again: nothing ships unproven.
 """
 
+from collections.abc import Sequence
+
 import anyio.lowlevel
 
 from weft.agents.environment import EnvironmentAuthor
@@ -25,6 +27,16 @@ class _Synthesis:
         self.known: dict[str, ToolReport] = {}
         self.rounds: list[SynthesisRound] = []
         self.refusals: list[Refusal] = []
+
+    def drafted(self, draft: EnvironmentDraft | None, findings: Sequence[Finding]) -> EnvironmentDraft | None:
+        """Return the author's first draft or a revision of ``draft``; None and a refusal when the author fails."""
+        try:
+            if draft is None:
+                return self.author.draft(self.spec, seed=self.seed, size=self.size)
+            return self.author.revise(self.spec, draft, findings, seed=self.seed, size=self.size)
+        except Exception as error:  # noqa: BLE001 - an author is foreign code: its failure is this spec's, not the run's
+            self.refusals.append(author_failed(self.spec.name, error))
+            return None
 
     def validated(self, draft: EnvironmentDraft) -> Validation:
         """Validate a draft and note the round."""
@@ -58,11 +70,9 @@ class _Synthesis:
         contracts = draft.contracts.model_copy(update={"contracts": kept})
         return draft.model_copy(update={"contracts": contracts})
 
-    def result(self, draft: EnvironmentDraft | None, outcome: Validation | None) -> SynthesisResult:
+    def result(self, draft: EnvironmentDraft, outcome: Validation) -> SynthesisResult:
         """Certify what is left, or say why there is nothing."""
         refused = list(self.refusals)
-        if draft is None or outcome is None:
-            return SynthesisResult(spec=self.spec.name, refusals=tuple(refused), rounds=tuple(self.rounds))
         refused = unique([*draft.refused, *refused, *self._forgotten(draft, refused)])
         spec = self.spec.model_copy(update={"refused": tuple(unique([*self.spec.refused, *refused]))})
         outcome.environment = outcome.environment.model_copy(update={"spec": spec})
@@ -112,10 +122,9 @@ async def synthesise(
         accuracy_gate: share of test calls that a tool must exceed; 1.0 asks for all of them.
     """
     work = _Synthesis(spec, author, seed, size, accuracy_gate)
-    try:
-        draft, outcome = await _author_rounds(work, max(1, rounds))
-    except Exception as error:  # noqa: BLE001 - an author is foreign code: its failure is this spec's, not the run's
-        return SynthesisResult(spec=spec.name, refusals=(author_failed(spec.name, error),), rounds=tuple(work.rounds))
+    draft, outcome = await _author_rounds(work, max(1, rounds))
+    if draft is None or outcome is None:
+        return SynthesisResult(spec=spec.name, refusals=tuple(work.refusals), rounds=tuple(work.rounds))
     # Each turn takes at least one tool out, so this ends.
     while (failing := work.failing(outcome)) and draft.contracts.contracts:
         await anyio.lowlevel.checkpoint()
@@ -124,16 +133,21 @@ async def synthesise(
     return work.result(draft, outcome)
 
 
-async def _author_rounds(work: _Synthesis, rounds: int) -> tuple[EnvironmentDraft, Validation]:
-    """Draft, validate and revise until nothing is found, nothing changes, or the rounds are used up."""
-    draft = work.author.draft(work.spec, seed=work.seed, size=work.size)
+async def _author_rounds(work: _Synthesis, rounds: int) -> tuple[EnvironmentDraft | None, Validation | None]:
+    """Draft, validate and revise until nothing is found, nothing changes, or the rounds are used up.
+
+    An author that fails at the first draft leaves nothing; one that fails at a revision leaves the last draft.
+    """
+    draft = work.drafted(None, ())
+    if draft is None:
+        return None, None
     outcome = work.validated(draft)
     for _ in range(rounds - 1):
         if not outcome.findings:
             break
         await anyio.lowlevel.checkpoint()
-        revised = work.author.revise(work.spec, draft, outcome.findings, seed=work.seed, size=work.size)
-        if revised == draft:
+        revised = work.drafted(draft, outcome.findings)
+        if revised is None or revised == draft:
             break
         draft = revised
         outcome = work.validated(draft)

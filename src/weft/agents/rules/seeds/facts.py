@@ -152,7 +152,7 @@ class RowFacts:
         self.place: Place = PLACES[(index * 5 + offset) % len(PLACES)]
         self.company = COMPANIES[(index + offset) % len(COMPANIES)]
         # Older rows first, denser towards now: the k-th of n rows is about 180 * (1 - k/n)^1.5 days old.
-        age = 180.0 * (1.0 - (index + 0.5) / max(1, count)) ** 1.5 + rng.uniform(0.02, 0.9)
+        age = 180.0 * max(0.0, 1.0 - (index + 0.5) / max(1, count)) ** 1.5 + rng.uniform(0.02, 0.9)
         self.created = (now - timedelta(days=age)).replace(microsecond=0)
         share = rng.choice((0.0, 0.1, 0.35, 0.6, 0.9))
         self.updated = self.created + timedelta(seconds=int((now - self.created).total_seconds() * share))

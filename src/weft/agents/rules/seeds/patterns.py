@@ -23,7 +23,7 @@ PROPERTIES = {
     "L": "A-Za-z", "Letter": "A-Za-z", "Lu": "A-Z", "Ll": "a-z", "N": "0-9", "Nd": "0-9", "P": "!-/",
     "Alphabetic": "A-Za-z",
 }  # fmt: skip
-ATTEMPTS = 12
+ATTEMPTS = 48
 
 
 class PatternNotSupported(ValueError):
@@ -80,6 +80,7 @@ class PatternSampler:
     def __init__(self, pattern: str, low: int = 0, high: int | None = None) -> None:
         self.pattern = pattern
         self.low, self.high = low, high
+        self.exact = False
         self.compiled = compile_pattern(pattern)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -94,7 +95,10 @@ class PatternSampler:
             PatternNotSupported: none was found in a bounded number of attempts.
         """
         for attempt in range(ATTEMPTS):
-            extra = (1, 3, 5, 0, 8, 12, self.low, self.high or 2)[attempt % 8]
+            # Half of the attempts repeat up to `extra` times, the others exactly so often: narrow lengths need it.
+            self.exact = attempt % 16 >= 8
+            usual = (1, 3, 5, 0, 8, 12, self.low, self.high or 2)[attempt % 8]
+            extra = self.low + attempt % 8 if self.exact else usual
             groups: dict[int, str] = {}
             text = "".join(self.node(op, value, rng, extra, groups) for op, value in self.tree)
             if self.open_end and len(text) < self.low:
@@ -136,7 +140,8 @@ class PatternSampler:
     def repeat(self, value: Any, rng: random.Random, extra: int, groups: dict[int, str]) -> str:
         """Repeat between the least count and a little more."""
         least, most, items = value
-        count = rng.randint(int(least), min(int(most), int(least) + extra))
+        top = min(int(most), int(least) + extra)
+        count = max(int(least), min(top, extra)) if self.exact else rng.randint(int(least), top)
         return "".join(self.sequence(items, rng, max(1, extra // 2), groups) for _ in range(count))
 
     def one_of(self, value: Any, rng: random.Random, extra: int, groups: dict[int, str]) -> str:

@@ -210,10 +210,11 @@ def _map_entries(
         else:
             part = as_schema(extra) or {"type": "string"}
             key = f"{slug(facts.subject).replace('-', '_').split('_')[0]}" + (f"_{place}" if place else "")
-            if names:
-                key = str(
-                    sample({"type": "string", **names}, root, rng, "key", facts, depth + 1, full=False, plain=plain)
-                )
+            if isinstance(names.get("pattern"), str) and place:
+                key = PatternSampler(names["pattern"], 1).draw(rng)
+            elif names:
+                text = {"type": "string", **names}
+                key = str(sample(text, root, rng, "key", facts, depth + 1, full=False, plain=plain))
         value.setdefault(key, sample(part, root, rng, name, facts, depth + 1, full=False, plain=plain))
 
 
