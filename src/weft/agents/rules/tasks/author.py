@@ -1,0 +1,70 @@
+"""The rules task author: drafts from contracts, schema and seed state, guided by what is uncovered (Weft 3.1.2, A.1)."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from weft.agents.rules.tasks.actions import Action, actions_of
+from weft.agents.rules.tasks.drafting import Workshop
+from weft.agents.rules.tasks.filework import file_drafts
+from weft.agents.rules.tasks.finding import Finder
+from weft.agents.rules.tasks.fresh import Fresh, donors
+from weft.agents.rules.tasks.probing import Probe
+from weft.agents.rules.tasks.reads import read_drafts
+from weft.agents.rules.tasks.refusals import refusal_drafts
+from weft.agents.rules.tasks.writes import write_drafts
+from weft.records.environment import Environment
+from weft.records.library import AtomicDraft, TaskFeedback
+
+MOST_REFUSALS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RulesTaskAuthor:
+    """Drafts atomic tasks by rules; implements :class:`weft.agents.tasks.TaskAuthor`."""
+
+    name: str = "rules"
+
+    def propose(
+        self, environment: Environment, feedback: TaskFeedback, *, seed: int, limit: int
+    ) -> Sequence[AtomicDraft]:
+        """Propose drafts: in the first round for every action, later for what is uncovered, each time another way."""
+        rng = random.Random(f"tasks:{environment.name}:{seed}:{feedback.round}")
+        probe = Probe(environment)
+        actions = actions_of(environment)
+        shop = Workshop(
+            probe=probe,
+            finder=Finder(probe, actions, rng),
+            fresh=Fresh(probe.rows, donors(environment, seed + 1 + feedback.round), rng),
+            actions=actions,
+            wanted=feedback.wanted,
+            rng=rng,
+        )
+        drafts = list(_drafts(shop, feedback))
+        # Longer chains first: what they contain is then redundant before it is run.
+        drafts.sort(key=lambda draft: -len(draft.chain))
+        return drafts[: 3 * limit]
+
+
+def _drafts(shop: Workshop, feedback: TaskFeedback) -> Iterator[AtomicDraft]:
+    wanted = set(feedback.wanted)
+    for action in shop.actions:
+        needed = action.step in wanted or action.tool in wanted
+        if feedback.round and not needed:
+            continue
+        for build in _builders(action):
+            draft = build(shop, action, variant=feedback.round)
+            if draft is not None:
+                yield draft
+                break
+    if feedback.round == 0:
+        yield from refusal_drafts(shop, most=MOST_REFUSALS)
+
+
+Builder = Callable[..., AtomicDraft | None]
+
+
+def _builders(action: Action) -> tuple[Builder, ...]:
+    if not action.table:
+        return (file_drafts,)
+    return (write_drafts,) if action.writes else (read_drafts,)

@@ -1,0 +1,317 @@
+"""Drafts of tasks that ask: look-ups, counts, lists and figures (Weft 3.1.2)."""
+
+from dataclasses import dataclass, field
+
+from weft.agents.rules.tasks.actions import Action, Parameter, missing_required, table_of
+from weft.agents.rules.tasks.drafting import (
+    Sketch,
+    Workshop,
+    finish,
+    input_source,
+    observed_outputs,
+    rivals_of,
+    told_value,
+)
+from weft.agents.rules.tasks.finding import Found, call_of, constant, refers_to
+from weft.agents.rules.tasks.probing import aligned, shown_fields
+from weft.agents.rules.tasks.words import label, listed, meaning, noun, plural, split, value_words
+from weft.records.base import JSON
+from weft.records.library import AtomicDraft
+from weft.records.state import Column, ColumnRole, ColumnType, Row, Table
+from weft.records.task import FromStep, FromSteps, Given, ReplyPart, Source, TaskOutput
+
+MOST_NAMES = 5
+TOTALS = ("total", "total_count", "totalCount", "count", "total_results", "totalResults")
+
+
+@dataclass(slots=True)
+class Asked:
+    """The arguments of a read as they come together, with the rows' conditions in words."""
+
+    values: dict[str, Source] = field(default_factory=dict)
+    founds: list[Found] = field(default_factory=list)
+    conditions: list[str] = field(default_factory=list)
+    scope: list[str] = field(default_factory=list)
+
+
+def read_drafts(shop: Workshop, action: Action, *, tries: int = 4, variant: int = 0) -> AtomicDraft | None:
+    """Return a draft for a read, or None when nothing sensible can be asked of it."""
+    table = table_of(shop.schema, action.table) if action.table else None
+    if table is None:
+        return None
+    for row in shop.rows(table.name)[:tries]:
+        for build in (_look_up, _select, _figure):
+            draft = build(shop, action, table, row, variant)
+            if draft is not None:
+                return draft
+    return None
+
+
+def _own_key(action: Action, table: Table) -> Parameter | None:
+    mine = [item for item in action.by_role("identifier") if item.use.table == table.name and item.column is not None]
+    return next((item for item in mine if item.required and not item.plural), None)
+
+
+def _look_up(shop: Workshop, action: Action, table: Table, row: Row, variant: int) -> AtomicDraft | None:
+    """One row by its key, after it was found; the answer is a value of it that other rows do not share."""
+    key = _own_key(action, table)
+    if key is None or key.column is None:
+        return None
+    found = shop.finder.find(table, row, prefix="", prefer=shop.wanted, variant=variant)
+    source = found.source(key.column.name) if found is not None else None
+    if found is None or source is None:
+        return None
+    sketch, asked = Sketch(kind="read"), Asked(values={key.path: source})
+    if not _required(shop, action, table, row, sketch, asked, skip=(key,)):
+        return None
+    asked.founds.insert(0, found)
+    if any(missing_required(action, list(asked.values))):
+        return None
+    for way in asked.founds:
+        sketch.take(way)
+        sketch.outputs += observed_outputs(way)
+    sketch.steps.append(call_of("look", shop.server, action, asked.values))
+    sketch.chain.append(action.step)
+    tried = shop.probe.rehearse(sketch.steps, sketch.values())
+    if not tried.ok or tried.changed:
+        return None
+    shown = shown_fields(aligned(tried.results["look"], [row], table), table)
+    return _answer(shop, sketch, table, row, found, shown, source, key)
+
+
+def _answer(
+    shop: Workshop,
+    sketch: Sketch,
+    table: Table,
+    row: Row,
+    found: Found,
+    shown: dict[str, str],
+    key_source: Source,
+    key: Parameter,
+) -> AtomicDraft | None:
+    named = {item.keyed for item in sketch.inputs}
+    only_here = [name for name in shown if name not in found.fields or not found.steps]
+    for name in [*only_here, *[item for item in shown if item not in only_here]]:
+        column = table.column(name)
+        if f"{table.name}.{name}" in named or not answerable(column, row, shop, table):
+            continue
+        match: dict[str, Source] = {}
+        if key.column is not None and key.column.name in shown:
+            match = {shown[key.column.name]: key_source}
+        source = FromStep(kind="step", step="look", field=shown[name], match=match)
+        means = meaning(column, table)
+        part = "_".join(split(column.field)) or name
+        sketch.reply = [ReplyPart.model_validate({"name": part, "source": source, "kind": means.answer})]
+        sketch.rivals = {part: rivals_of(shop, table, column, [row[name]])}
+        sketch.outputs = [TaskOutput(name=part, source=source, semantic=means.semantic), *sketch.outputs]
+        wording = label(column, table)
+        if means.answer == "boolean":
+            sketch.reply_text = f"{wording}: {{{part}}}."
+            slots = {"whether": f'whether "{wording}" is set for {found.phrase}'}
+            return finish(shop, sketch, "check", slots, founds=[found])
+        sketch.reply_text = f"The {wording} is {{{part}}}."
+        return finish(shop, sketch, "read", {"ask_of": f"the {wording} of {found.phrase}"}, founds=[found])
+    return None
+
+
+def answerable(column: Column, row: Row, shop: Workshop, table: Table) -> bool:
+    """Return whether a reply can state a value and be told from other rows' values."""
+    value = row.get(column.name)
+    if value is None or value == "" or isinstance(value, (dict, list)):
+        return False
+    if column.role in (ColumnRole.ID, ColumnRole.FOREIGN_KEY, ColumnRole.CREATED, ColumnRole.UPDATED) or column.references:
+        return False
+    if isinstance(value, str) and (len(value) > 80 or "\n" in value):
+        return False
+    if set(split(column.field)) & {"token", "secret", "password", "hash", "etag", "cursor"}:
+        return False
+    others = {repr(other.get(column.name)) for other in shop.probe.rows.get(table.name, ())}
+    return len(others) > 1
+
+
+def _required(
+    shop: Workshop,
+    action: Action,
+    table: Table,
+    row: Row,
+    sketch: Sketch,
+    asked: Asked,
+    *,
+    skip: tuple[Parameter, ...] = (),
+) -> bool:
+    """Fill a read's required arguments with what belongs to the row; False when that cannot be."""
+    for item in action.parameters:
+        if not item.required or item in skip or item.path in asked.values:
+            continue
+        if not _narrow(shop, table, row, sketch, asked, item):
+            value = constant(item)
+            if value is None:
+                return False
+            asked.values[item.path] = Given(kind="given", value=value, reason="how the tool is to answer")
+    return True
+
+
+def _narrow(shop: Workshop, table: Table, row: Row, sketch: Sketch, asked: Asked, item: Parameter) -> bool:
+    """Fill one argument with the row's own value and say the condition in words."""
+    column = item.column
+    if column is None or item.plural or item.role not in ("filter", "identifier", "parent", "link", "status", "attribute"):
+        return False
+    if item.use.table not in ("", table.name) and refers_to(item, shop.schema) is None:
+        return False
+    value = row.get(column.name)
+    reference = refers_to(item, shop.schema)
+    if reference is not None and reference != table.name:
+        return _belongs(shop, row, asked, item, reference)
+    if value is None or isinstance(value, (dict, list)) or column.name in table.key:
+        return False
+    if not isinstance(value, bool) and isinstance(value, str) and ("\n" in value or '"' in value or len(value) > 60):
+        return False
+    words = value_words(value, column)
+    name = sketch.tell(told_value("_".join(split(column.field)), value, words, meaning(column, table).semantic))
+    asked.values[item.path] = input_source(name)
+    called = label(column, table)
+    if isinstance(value, bool):
+        asked.conditions.append(f'have "{called}" set to {words}')
+        asked.scope.append(f'with "{called}" set to {words}')
+    else:
+        asked.conditions.append(f"have the {called} {words}")
+        asked.scope.append(f"with the {called} {words}")
+    return True
+
+
+def _belongs(shop: Workshop, row: Row, asked: Asked, item: Parameter, reference: str) -> bool:
+    other_table = table_of(shop.schema, reference)
+    column = item.column
+    if other_table is None or column is None:
+        return False
+    wanted = row.get(column.name) if column.references else None
+    if wanted is None:
+        return False
+    other = next((entry for entry in shop.probe.rows.get(reference, ()) if entry.get(other_table.key[0]) == wanted), None)
+    if other is None:
+        return False
+    prefix = f"ref{len(asked.founds)}_"
+    found = shop.finder.find(other_table, other, prefix=prefix, prefer=shop.wanted, depth=1)
+    source = found.source(other_table.key[0]) if found is not None else None
+    if found is None or source is None:
+        return False
+    asked.values[item.path] = source
+    asked.founds.append(found)
+    called = label(column)
+    same = set(split(called)) & set(split(noun(other_table)))
+    asked.conditions.append(f"belong to {found.phrase}" if same else f"have {found.phrase} as the {called}")
+    asked.scope.append(f"for {found.phrase}" if same else f"with {found.phrase} as the {called}")
+    return True
+
+
+def _select(shop: Workshop, action: Action, table: Table, row: Row, variant: int) -> AtomicDraft | None:
+    """Rows that meet a condition: how many there are, or which."""
+    sketch, asked = Sketch(kind="list"), Asked()
+    if not _required(shop, action, table, row, sketch, asked):
+        return None
+    optional = [item for item in action.parameters if not item.required and item.role in ("filter", "parent", "link", "status")]
+    shop.rng.shuffle(optional)
+    for item in optional:
+        if len(asked.conditions) >= 1:
+            break
+        _narrow(shop, table, row, sketch, asked, item)
+    if any(missing_required(action, list(asked.values))):
+        return None
+    for way in asked.founds:
+        sketch.take(way)
+        sketch.outputs += observed_outputs(way)
+    sketch.steps.append(call_of("list", shop.server, action, asked.values))
+    sketch.chain.append(action.step)
+    tried = shop.probe.rehearse(sketch.steps, sketch.values())
+    if not tried.ok or tried.changed:
+        return None
+    rows = shop.probe.rows.get(table.name, [])
+    pairs = aligned(tried.results["list"], rows, table)
+    fields = shown_fields(pairs, table)
+    matching = {repr(other[table.key[0]]): other for _, other in pairs}
+    if not matching or len(matching) == len(rows) and asked.conditions:
+        return None
+    return _which(shop, sketch, table, asked, list(matching.values()), fields, tried.results["list"])
+
+
+def _which(
+    shop: Workshop, sketch: Sketch, table: Table, asked: Asked, rows: list[Row], fields: dict[str, str], result: JSON
+) -> AtomicDraft | None:
+    conditions = listed(asked.conditions) or "are there"
+    slots = {"many": plural(noun(table)), "conditions": conditions}
+    naming = [
+        column
+        for column in table.columns
+        if column.name in fields and column.role in (ColumnRole.NAME, ColumnRole.KEY) and column.type is ColumnType.TEXT
+    ] or [
+        column
+        for column in table.columns
+        if column.name in fields and column.type is ColumnType.TEXT and answerable(column, rows[0], shop, table) and not column.enum
+    ]
+    names = [row.get(naming[0].name) for row in rows] if naming else []
+    good = all(isinstance(name, str) and "\n" not in name and len(name) <= 80 for name in names)
+    if naming and good and len(rows) <= MOST_NAMES and len(set(names)) == len(names) and shop.rng.random() < 0.6:
+        column = naming[0]
+        part = "_".join(split(column.field))
+        source = FromSteps(kind="fold", step="list", fn="list", field=fields[column.name])
+        sketch.reply = [ReplyPart(name=part, source=source, kind="text")]
+        sketch.rivals = {part: rivals_of(shop, table, column, names)}
+        called = label(column, table)
+        sketch.reply_text = f"These are they: {{{part}}}."
+        slots["their"] = f"the {plural(called)}"
+        return finish(shop, sketch, "list", slots, founds=asked.founds)
+    key = table.key[0]
+    if key not in fields or not asked.conditions:
+        return None
+    sketch.kind = "count"
+    total = _total_field(result, len(rows))
+    source: Source = FromSteps(kind="fold", step="list", fn="count", field=fields[key])
+    if total:
+        source = FromStep(kind="step", step="list", field=total)
+    sketch.reply = [ReplyPart(name="number", source=source, kind="number")]
+    sketch.rivals = {"number": tuple(value for value in (len(rows) - 1, len(rows) + 1) if value > 0)}
+    sketch.reply_text = "There are {number}."
+    return finish(shop, sketch, "count", slots, founds=asked.founds)
+
+
+def _total_field(result: JSON, count: int) -> str:
+    if isinstance(result, dict):
+        return next((name for name in TOTALS if result.get(name) == count and not isinstance(result[name], bool)), "")
+    return ""
+
+
+def _figure(shop: Workshop, action: Action, table: Table, row: Row, variant: int) -> AtomicDraft | None:
+    """A single figure that a read reports: a count, a sum, an average."""
+    sketch, asked = Sketch(kind="aggregate"), Asked()
+    if not _required(shop, action, table, row, sketch, asked):
+        return None
+    optional = [item for item in action.parameters if not item.required and item.role in ("filter", "parent", "link", "status")]
+    shop.rng.shuffle(optional)
+    for item in optional:
+        if asked.conditions:
+            break
+        _narrow(shop, table, row, sketch, asked, item)
+    if any(missing_required(action, list(asked.values))):
+        return None
+    for way in asked.founds:
+        sketch.take(way)
+    sketch.steps.append(call_of("measure", shop.server, action, asked.values))
+    sketch.chain.append(action.step)
+    tried = shop.probe.rehearse(sketch.steps, sketch.values())
+    if not tried.ok or tried.changed or not isinstance(tried.results["measure"], dict):
+        return None
+    for name, value in tried.results["measure"].items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or name.casefold() in ("limit", "offset", "page"):
+            continue
+        part = "_".join(split(name)) or "value"
+        source = FromStep(kind="step", step="measure", field=name)
+        sketch.reply = [ReplyPart(name=part, source=source, kind="number")]
+        sketch.rivals = {part: (value + 1, value - 1)}
+        words = " ".join(split(name))
+        counted = words in ("count", "total", "value", "total count", "number", "result")
+        measure = f"the number of {plural(noun(table))}" if counted else f"the {words} of the {plural(noun(table))}"
+        sketch.reply_text = f"It is {{{part}}}."
+        scope = f" {listed(asked.scope)}" if asked.scope else ""
+        return finish(shop, sketch, "measure", {"measure": measure, "scope": scope}, founds=asked.founds)
+    return None
+

@@ -1,0 +1,150 @@
+"""Words for entities, fields and values, as a person would say them (pure)."""
+
+import re
+from dataclasses import dataclass
+
+from weft.records.base import JSON
+from weft.records.state import Column, ColumnRole, ColumnType, Table
+
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+          "November", "December")  # fmt: skip
+PEOPLE = frozenset({"user", "person", "customer", "contact", "member", "employee", "author", "patient", "guest", "player",
+                    "student", "teacher", "teammate", "attendee", "owner", "driver", "doctor", "agent"})  # fmt: skip
+MONEY = frozenset({"price", "amount", "total", "cost", "budget", "balance", "salary", "fee", "refund", "subtotal", "rate"})
+SHORT = {"id": "ID", "url": "link", "uri": "link", "ids": "IDs", "qty": "quantity", "desc": "description", "api": "API",
+         "cc": "CC", "bcc": "BCC", "ip": "IP", "isbn": "ISBN", "sku": "SKU", "html": "HTML", "pr": "pull request",
+         "num": "number", "dob": "date of birth", "lat": "latitude", "lon": "longitude", "lng": "longitude"}  # fmt: skip
+IRREGULAR = {"person": "people", "child": "children", "status": "statuses", "address": "addresses", "series": "series",
+             "news": "news", "data": "data", "media": "media", "information": "information", "analysis": "analyses",
+             "man": "men", "woman": "women", "foot": "feet", "index": "indexes", "metadata": "metadata"}  # fmt: skip
+
+
+def split(name: str) -> list[str]:
+    """Split a field or tool name into lower-case words."""
+    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", name))
+    return [word.lower() for word in re.split(r"[^0-9A-Za-z]+", spaced) if word]
+
+
+def spoken(words: list[str]) -> str:
+    """Join words as they are said, with the usual abbreviations."""
+    return " ".join(SHORT.get(word, word) for word in words)
+
+
+def label(column: Column, table: Table | None = None) -> str:
+    """Return what a person calls a column: ``due date``, ``assignee`` for ``assignee_id``."""
+    return field_label(column.field, table, reference=column.role is ColumnRole.FOREIGN_KEY)
+
+
+def field_label(field: str, table: Table | None = None, *, reference: bool = False) -> str:
+    """Return what a person calls a field."""
+    words = split(field)
+    if len(words) > 1 and words[0] in ("is", "has"):
+        words = words[1:]
+    if table is not None:
+        own = split(table.entity)
+        if len(words) > len(own) and words[: len(own)] == own:
+            words = words[len(own) :]
+    if reference and len(words) > 1 and words[-1] in ("id", "ids", "key", "uuid", "gid"):
+        words = words[:-1]
+    if len(words) > 1 and words[-1] in ("at", "on") and words[-2] not in ("look", "log"):
+        words = {"created": ["creation", "date"], "updated": ["last", "change"]}.get(words[-2], [words[-2], "date"])
+    return spoken(words) or field
+
+
+def noun(table: Table) -> str:
+    """Return the singular noun of a table's entity."""
+    return spoken(split(table.entity) or split(table.name)) or "entry"
+
+
+def plural(singular: str) -> str:
+    """Return the plural of a noun phrase."""
+    head, _, last = singular.rpartition(" ")
+    if last in IRREGULAR:
+        many = IRREGULAR[last]
+    elif re.search(r"(?:[sxz]|ch|sh)$", last):
+        many = last + "es"
+    elif re.search(r"[^aeiou]y$", last):
+        many = last[:-1] + "ies"
+    else:
+        many = last + "s"
+    return f"{head} {many}".strip()
+
+
+def article(phrase: str) -> str:
+    """Return a phrase with its indefinite article."""
+    first = phrase.split(" ")[0]
+    sounded = bool(re.match(r"[aeio]|u(?!n[aeiou]|s[aei]|r[aeiou]|ti)", phrase.lower()))
+    if first.isupper() and 1 < len(first) <= 4:
+        sounded = first[0] in "AEFHILMNORSX"
+    if phrase.lower().startswith(("one ", "hour", "honest")):
+        sounded = phrase.lower().startswith(("hour", "honest"))
+    return f"{'an' if sounded else 'a'} {phrase}"
+
+
+def date_words(value: str) -> str:
+    """Return an ISO date or date-time in words: ``12 May 2026``, ``12 May 2026 at 14:30 UTC``."""
+    match = re.match(r"(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?(Z|[+-]\d{2}:?\d{2})?)?$", value)
+    if match is None or not 1 <= int(match[2]) <= 12:
+        return value
+    words = f"{int(match[3])} {MONTHS[int(match[2]) - 1]} {match[1]}"
+    if match[4]:
+        seconds = f":{match[6]}" if match[6] and match[6] != "00" else ""
+        zone = match[7] or ""
+        words += f" at {match[4]}:{match[5]}{seconds}" + (" UTC" if zone == "Z" else f" (UTC{zone})" if zone else "")
+    return words
+
+
+def value_words(value: JSON, column: Column | None = None, *, quoted: bool = True) -> str:
+    """Return how a person says a value; free text and names stand in quotation marks."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return listed([value_words(item, column, quoted=quoted) for item in value])
+    if not isinstance(value, str):
+        return str(value)
+    if (column is not None and column.enum and value in column.enum) or not quoted:
+        return value.replace("_", " ") if re.fullmatch(r"[A-Za-z0-9_ ]+", value) else value
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", value):
+        return date_words(value)
+    if re.fullmatch(r"[^\s@]+@[^\s@]+", value):
+        return value
+    return f'"{value}"'
+
+
+def listed(items: list[str]) -> str:
+    """Join items with commas and an "and"."""
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + f" and {items[-1]}" if items else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A column's semantic type and the kind of answer its values make."""
+
+    semantic: str
+    answer: str
+
+
+def meaning(column: Column, table: Table) -> Meaning:
+    """Return the semantic type of a column, for binding tasks to each other, and how a reply states its values."""
+    words = set(split(column.field))
+    kind = column.type
+    if column.role is ColumnRole.ID:
+        return Meaning(f"id:{table.name}", "text")
+    if column.references:
+        return Meaning(f"id:{column.references}", "text")
+    if column.schema_.get("format") == "email" or "email" in words:
+        return Meaning("email", "text")
+    if kind is ColumnType.BOOLEAN:
+        return Meaning("boolean", "boolean")
+    if kind in (ColumnType.DATE, ColumnType.DATETIME):
+        return Meaning(str(kind.value), "date")
+    if kind in (ColumnType.INTEGER, ColumnType.NUMBER):
+        return Meaning("money" if words & MONEY else "number", "number")
+    if column.enum or column.role is ColumnRole.STATUS:
+        return Meaning("enum", "text")
+    for name in ("city", "country", "phone", "address", "company", "url", "language", "currency", "timezone"):
+        if name in words:
+            return Meaning(name, "text")
+    if column.role is ColumnRole.NAME or words & {"name", "fullname"}:
+        return Meaning("person" if set(split(table.entity)) & PEOPLE else f"name:{noun(table).replace(' ', '_')}", "text")
+    return Meaning("text", "text")

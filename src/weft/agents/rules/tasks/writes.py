@@ -1,0 +1,348 @@
+"""Drafts of tasks that change something: create, update, correct, move on, delete, link, bulk (Weft 3.1.2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from weft.agents.rules.tasks.actions import IDLE, Action, Parameter, missing_required, table_of
+from weft.agents.rules.tasks.drafting import (
+    Sketch,
+    Workshop,
+    finish,
+    input_source,
+    made_outputs,
+    observed_outputs,
+    told_value,
+)
+from weft.agents.rules.tasks.finding import Found, call_of, constant, refers_to
+from weft.agents.rules.tasks.verbs import verb_of
+from weft.agents.rules.tasks.words import article, field_label, label, listed, meaning, noun, split, value_words
+from weft.records.base import JSON
+from weft.records.library import AtomicDraft
+from weft.records.state import ColumnRole, Row, Table
+from weft.records.task import BuildList, Given, Source
+
+MOST_OPTIONAL = 2
+ATTRIBUTES = ("attribute", "status", "quantity", "content", "search", "filter", "range", "option")
+
+
+@dataclass(slots=True)
+class Written:
+    """Arguments of a write as they come together, and how the texts say them."""
+
+    values: dict[str, Source] = field(default_factory=dict)
+    founds: list[Found] = field(default_factory=list)
+    told: list[tuple[Parameter, str]] = field(default_factory=list)
+    references: list[tuple[Parameter, Found]] = field(default_factory=list)
+
+
+def write_drafts(shop: Workshop, action: Action, *, tries: int = 3, variant: int = 0) -> AtomicDraft | None:
+    """Return a draft for a write, or None when nothing sensible can be asked of it.
+
+    Args:
+        shop: to build with.
+        action: the write.
+        tries: most rows that are tried.
+        variant: 0 takes the best way to each row, higher numbers others.
+    """
+    table = table_of(shop.schema, action.table) if action.table else None
+    if table is None:
+        return None
+    target = target_of(action, table, shop)
+    rows: Sequence[Row | None] = shop.rows(table.name)[:tries] if target is not None else [None] * 2
+    for row in rows:
+        draft = _attempt(shop, action, table, target, row, variant)
+        if draft is not None:
+            return draft
+    return None
+
+
+def target_of(action: Action, table: Table, shop: Workshop) -> Parameter | None:
+    """Return the argument that says which row is meant, or None for a write that makes one."""
+    mine = [item for item in action.by_role("identifier") if item.use.table == table.name and item.column is not None]
+    needed = [item for item in mine if item.required] or mine
+    if needed:
+        return needed[0]
+    bulk = [item for item in action.by_role("bulk") if item.use.table in ("", table.name) and item.column is not None]
+    return bulk[0] if bulk and refers_to(bulk[0], shop.schema) == table.name else None
+
+
+def _attempt(
+    shop: Workshop, action: Action, table: Table, target: Parameter | None, row: Row | None, variant: int
+) -> AtomicDraft | None:
+    sketch = Sketch(kind=kind_of(action, target))
+    written = Written()
+    if target is not None and row is not None and not _aim(shop, sketch, written, target, table, row, variant):
+        return None
+    if not _fill(shop, action, table, sketch, written, target, row):
+        return None
+    if any(missing_required(action, list(written.values))):
+        return None
+    for found in written.founds:
+        sketch.take(found)
+        sketch.outputs += observed_outputs(found)
+    sketch.steps.append(call_of("act", shop.server, action, written.values))
+    sketch.chain.append(action.step)
+    tried = shop.probe.rehearse(sketch.steps, sketch.values())
+    if not tried.ok or tried.changes[-1].empty:
+        return None
+    made = made_outputs(shop, action, table, "act", tried)
+    sketch.outputs = [*made, *sketch.outputs]
+    if any(item.steps for item in written.founds) and target is not None:
+        sketch.kind = sketch.kind if sketch.kind in ("transition", "delete", "correction", "bulk") else "lookup_then_act"
+    return _said(shop, sketch, action, table, target, written)
+
+
+def kind_of(action: Action, target: Parameter | None) -> str:
+    """Return the kind of task that a write makes."""
+    intent = action.case.intent
+    if target is not None and target.plural:
+        return "bulk"
+    if intent in ("create", "update", "delete", "transition", "link", "unlink", "upsert"):
+        return "create" if intent == "upsert" and target is None else intent
+    return "create" if target is None else "act"
+
+
+def _aim(
+    shop: Workshop, sketch: Sketch, written: Written, target: Parameter, table: Table, row: Row, variant: int
+) -> bool:
+    """Add the way to the row that is acted on."""
+    column = target.column
+    if column is None:
+        return False
+    rows = [row]
+    if target.plural:
+        rows += [other for other in shop.rows(table.name) if other != row][:1]
+    sources: list[Source] = []
+    for number, wanted in enumerate(rows):
+        prefix = "" if number == 0 else f"other{number}_"
+        found = shop.finder.find(table, wanted, prefix=prefix, prefer=shop.wanted, variant=variant)
+        source = found.source(column.name) if found is not None else None
+        if found is None or source is None:
+            return False
+        written.founds.append(found)
+        sources.append(source)
+    path = target.path
+    if target.plural and path.endswith("[]"):
+        written.values[path.removesuffix("[]")] = BuildList(kind="list", items=tuple(sources))
+    elif target.plural and "[]" not in path:
+        written.values[path] = BuildList(kind="list", items=tuple(sources))
+    elif target.plural:
+        written.values[path] = sources[0]
+        written.founds = written.founds[:1]
+    else:
+        written.values[path] = sources[0]
+    return True
+
+
+def _fill(
+    shop: Workshop,
+    action: Action,
+    table: Table,
+    sketch: Sketch,
+    written: Written,
+    target: Parameter | None,
+    row: Row | None,
+) -> bool:
+    """Fill the other arguments: required ones, and a few optional ones that a user might care about."""
+    optional: list[Parameter] = []
+    for item in action.parameters:
+        if item is target or item.path in written.values:
+            continue
+        if item.required:
+            if not _one(shop, table, sketch, written, item, row):
+                return False
+        elif item.role in ATTRIBUTES and item.column is not None and item.role not in IDLE:
+            optional.append(item)
+        elif item.role in ("parent", "link") and not item.plural and target is None:
+            optional.append(item)
+    shop.rng.shuffle(optional)
+    optional.sort(key=lambda item: (item.column is None or item.column.role is not ColumnRole.NAME, item.role == "status"))
+    enough = len(written.told) + len(written.references)
+    wanted = MOST_OPTIONAL if target is None else max(0, 2 - enough) or (0 if enough else 1)
+    if action.case.intent in ("update", "upsert") and not written.told:
+        wanted = shop.rng.choice((1, 1, 2))
+    for item in optional:
+        if wanted <= 0:
+            break
+        if target is not None and item.column is not None and item.column.role is ColumnRole.NAME and len(optional) > 2:
+            continue  # renaming what was just looked up by its name reads oddly
+        wanted -= _one(shop, table, sketch, written, item, row)
+    return True
+
+
+def _one(shop: Workshop, table: Table, sketch: Sketch, written: Written, item: Parameter, row: Row | None) -> bool:
+    """Fill one argument; False when there is no sensible value."""
+    reference = refers_to(item, shop.schema)
+    if reference is not None and not item.plural:
+        return _refer(shop, written, item, reference, row)
+    if reference is not None and item.plural and not item.path.count("."):
+        return _refer(shop, written, item, reference, row, many=True)
+    if item.role in IDLE or item.role == "action":
+        value = constant(item)
+        if value is None and item.enum:
+            value = item.enum[0]
+        if value is None:
+            value = shop.fresh.value(item)
+            return value is not None and _tell(shop, table, sketch, written, item, value)
+        written.values[item.path] = Given(kind="given", value=value, reason="how the tool is to answer, not what is wanted")
+        return True
+    value = shop.fresh.value(item, row)
+    return value is not None and _tell(shop, table, sketch, written, item, value)
+
+
+def _tell(shop: Workshop, table: Table, sketch: Sketch, written: Written, item: Parameter, value: JSON) -> bool:
+    """Let the user state a value."""
+    column = item.column
+    words = said_value(value, item)
+    owner = table_of(shop.schema, item.use.table) or table
+    semantic = meaning(column, owner).semantic if column is not None else "text"
+    if column is None and isinstance(value, (int, float)):
+        semantic = "boolean" if isinstance(value, bool) else "number"
+    name = sketch.tell(told_value("_".join(split(item.leaf)) or "value", value, words, semantic))
+    written.values[item.path] = input_source(name)
+    written.told.append((item, words))
+    return True
+
+
+def said_value(value: JSON, item: Parameter) -> str:
+    """Return how the texts say a new value."""
+    if isinstance(value, dict):
+        return ", ".join(f"{field_label(name)} {value_words(part)}" for name, part in value.items())
+    if isinstance(value, list) and any(isinstance(part, dict) for part in value):
+        return "; ".join(said_value(part, item) if isinstance(part, dict) else value_words(part) for part in value)
+    if item.enum and isinstance(value, str):
+        return value_words(value, quoted=False)
+    return value_words(value, item.column)
+
+
+def _refer(
+    shop: Workshop, written: Written, item: Parameter, reference: str, row: Row | None, *, many: bool = False
+) -> bool:
+    """Let an argument hold the key of another row, which is looked up by what the user calls it."""
+    table = table_of(shop.schema, reference)
+    if table is None:
+        return False
+    column = item.column
+    old = row.get(column.name) if row is not None and column is not None else None
+    for other in shop.rows(table.name)[:4]:
+        if other.get(table.key[0]) == old:
+            continue
+        found = shop.finder.find(table, other, prefix=f"ref{len(written.founds)}_", prefer=shop.wanted, depth=1)
+        source = found.source(table.key[0]) if found is not None else None
+        if found is None or source is None:
+            continue
+        path = item.path.removesuffix("[]") if many else item.path
+        written.values[path] = BuildList(kind="list", items=(source,)) if many else source
+        written.founds.append(found)
+        written.references.append((item, found))
+        return True
+    return False
+
+
+# How it is said
+
+
+def _said(
+    shop: Workshop, sketch: Sketch, action: Action, table: Table, target: Parameter | None, written: Written
+) -> AtomicDraft | None:
+    if target is None:
+        return _said_create(shop, sketch, action, table, written)
+    phrase = written.founds[0].phrase
+    slots = {"target": phrase}
+    founds = written.founds
+    if target.plural and len(founds) > 1:
+        both = listed([found.phrase for found in founds if found.table.name == table.name][:2])
+        slots.update(targets=both, verb=verb_of(action), **{"with": _with(written, table)})
+        return finish(shop, sketch, "bulk", slots, founds=founds)
+    intent = action.case.intent
+    if intent == "delete" and not written.told and not written.references:
+        return finish(shop, sketch, "delete", slots, founds=founds)
+    if intent in ("link", "unlink") and len(written.references) == 1:
+        more = _with(written, table, references=False)
+        slots.update(first=written.references[0][1].phrase, second=phrase, with_more=more and f" Do it{more}.")
+        return finish(shop, sketch, intent, slots, founds=founds)
+    if intent in ("update", "upsert", "transition") and (written.told or written.references):
+        return _said_update(shop, sketch, action, table, written, slots)
+    slots.update(verb=verb_of(action), **{"with": _with(written, table)})
+    return finish(shop, sketch, "act", slots, founds=founds)
+
+
+def _said_update(
+    shop: Workshop, sketch: Sketch, action: Action, table: Table, written: Written, slots: dict[str, str]
+) -> AtomicDraft | None:
+    pairs = _pairs(written, table)
+    if action.case.intent == "transition" and len(pairs) == 1 and written.told and written.told[0][0].role == "status":
+        name, words = pairs[0]
+        slots.update(value=words, label_of=f"the {name} of {slots['target']}")
+        return finish(shop, sketch, "transition", slots, founds=written.founds)
+    (first, value), *rest = pairs
+    tail = [f"the {name} to {words}" for name, words in rest]
+    slots.update(
+        nouns=listed([f"the {name} {words}" for name, words in pairs]),
+        sets=listed([f"the {first} of {slots['target']} to {value}", *tail]),
+        plain_sets=listed([f"the {first} to {value}", *tail]),
+    )
+    correct = not written.references and shop.rng.random() < 0.25
+    if correct:
+        sketch.kind = "correction"
+    return finish(shop, sketch, "correction" if correct else "update", slots, founds=written.founds)
+
+
+def _said_create(
+    shop: Workshop, sketch: Sketch, action: Action, table: Table, written: Written
+) -> AtomicDraft | None:
+    thing = noun(table)
+    if table.relation and len(written.references) >= 2:
+        (_, first), (_, second), *others = written.references
+        more = _with(Written(told=written.told, references=others), table)
+        slots = {"first": first.phrase, "second": second.phrase, "with_more": more and f" Do it{more}."}
+        return finish(shop, sketch, "link", slots, founds=written.founds)
+    details = _details(written, table)
+    slots = {"a_new": article(f"new {thing}"), "a_thing": article(thing), "details": details}
+    if action.case.intent not in ("create", "upsert", "link") and verb_of(action) not in ("add", "create", "make"):
+        slots = {"verb": verb_of(action), "target": article(thing), "with": " " + details if details else ""}
+        return finish(shop, sketch, "act", slots, founds=written.founds)
+    return finish(shop, sketch, "create", slots, founds=written.founds) if details else None
+
+
+def _details(written: Written, table: Table) -> str:
+    """Return ``called "X" for Ann Miller, with the quantity 5 and the due date 12 May 2026``."""
+    called, others = "", []
+    for item, words in written.told:
+        column = item.column
+        if column is not None and column.role is ColumnRole.NAME and item.use.table == table.name and not called:
+            called = f"called {words}"
+        else:
+            others.append(f"the {_name(item, table)} {words}")
+    owners = []
+    for item, found in written.references:
+        name = _name(item, table)
+        same = set(split(name)) & set(split(noun(found.table)))
+        if same or name in ("parent", "owner", "container"):
+            owners.append(f"for {found.phrase}")
+        else:
+            others.append(f"{found.phrase} as the {name}")
+    text = " ".join([called, *owners]).strip()
+    if others:
+        text += (" " if text and not owners else ", " if text else "") + "with " + listed(others)
+    return text.replace(" ,", ",")
+
+
+def _name(item: Parameter, table: Table) -> str:
+    if item.column is not None and item.use.table == table.name:
+        return label(item.column, table)
+    return field_label(item.leaf, table, reference=item.role in ("parent", "link", "identifier"))
+
+
+def _pairs(written: Written, table: Table) -> list[tuple[str, str]]:
+    pairs = [(_name(item, table), words) for item, words in written.told]
+    return pairs + [(_name(item, table), found.phrase) for item, found in written.references]
+
+
+def _with(written: Written, table: Table, *, references: bool = True) -> str:
+    told = [f"the {_name(item, table)} {words}" for item, words in written.told]
+    if references:
+        told += [f"{found.phrase} as the {_name(item, table)}" for item, found in written.references]
+    return f" with {listed(told)}" if told else ""
+
+
