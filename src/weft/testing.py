@@ -268,7 +268,7 @@ class InMemoryToolHost:
     """A tool host whose tools are Python functions over rows; arguments are not checked and the clock stands still.
 
     Args:
-        functions: by environment and tool name. Rows are told apart by their ``id``.
+        functions: by environment and tool name.
     """
 
     def __init__(self, functions: Mapping[tuple[str, str], PythonTool]) -> None:
@@ -287,7 +287,8 @@ class InMemoryToolHost:
         tools = tuple(InMemoryTool(spec.name, each.name, spec) for each in environments for spec in each.spec.tools)
         initial = {each.name: (states or {}).get(each.name, each.seed) for each in environments}
         now = _Moment({name: (dict(state.rows), dict(state.files)) for name, state in initial.items()}, [])
-        return InMemoryGroup(f"m{self._opened}", self._functions, tools, copy.deepcopy(now), {})
+        keys = {(each.name, table.name): table.key for each in environments for table in each.contracts.schema_.tables}
+        return InMemoryGroup(f"m{self._opened}", self._functions, tools, keys, copy.deepcopy(now), {})
 
 
 @dataclass
@@ -304,12 +305,14 @@ class InMemoryGroup:
         identity: str,
         functions: Mapping[tuple[str, str], PythonTool],
         tools: Sequence[InMemoryTool],
+        keys: Mapping[tuple[str, str], tuple[str, ...]],
         now: _Moment,
         snapshots: Mapping[str, _Moment],
     ) -> None:
         self._id = identity
         self._functions = functions
         self._tools = tools
+        self._keys = keys
         self._now = now
         self._snapshots = dict(snapshots)
         self._branch = 0
@@ -349,7 +352,7 @@ class InMemoryGroup:
                 error = {"code": "fault", "message": f"tool {tool} failed: {type(failure).__name__}"}
                 result = ToolResult(outcome=Outcome.FAULT, value={"error": error})
             else:
-                changes = Changeset(rows=_changed_rows(server, rows, after))
+                changes = Changeset(rows=self._changed_rows(server, rows, after))
                 now.states[server] = (after, files)
         entry = LedgerEntry(
             index=len(now.ledger), call_id=call_id, server=server, tool=tool, arguments=copy.deepcopy(arguments),
@@ -375,7 +378,14 @@ class InMemoryGroup:
         self._open()
         there = self._at(snapshot)
         return [
-            InMemoryGroup(f"{snapshot}.{number}", self._functions, self._tools, copy.deepcopy(there), self._snapshots)
+            InMemoryGroup(
+                f"{snapshot}.{number}",
+                self._functions,
+                self._tools,
+                self._keys,
+                copy.deepcopy(there),
+                self._snapshots,
+            )
             for number in range(1, count + 1)
         ]
 
@@ -400,25 +410,26 @@ class InMemoryGroup:
             raise SessionClosed(f"session group {self._id} is closed; open or fork another one")
         return self._now
 
+    def _changed_rows(self, server: str, before: Rows, after: Rows) -> tuple[RowChange, ...]:
+        found = []
+        for table in sorted({*before, *after}):
+            names = self._keys[server, table]
+            old = {tuple(row[name] for name in names): row for row in before.get(table, [])}
+            new = {tuple(row[name] for name in names): row for row in after.get(table, [])}
+            for key in sorted({**old, **new}, key=lambda key: [(isinstance(part, str), part) for part in key]):
+                was, now = old.get(key), copy.deepcopy(new.get(key))
+                if was != now:
+                    op: Literal["insert", "update", "delete"] = (
+                        "insert" if was is None else "delete" if now is None else "update"
+                    )
+                    named = dict(zip(names, key, strict=True))
+                    found.append(RowChange(server=server, table=table, key=named, op=op, before=was, after=now))
+        return tuple(found)
+
     def _at(self, snapshot: str) -> _Moment:
         if snapshot not in self._snapshots:
             raise UnknownSnapshot(f"group {self._id} knows no snapshot {snapshot!r}")
         return self._snapshots[snapshot]
-
-
-def _changed_rows(server: str, before: Rows, after: Rows) -> tuple[RowChange, ...]:
-    found = []
-    for table in sorted({*before, *after}):
-        old = {row["id"]: row for row in before.get(table, [])}
-        new = {row["id"]: row for row in after.get(table, [])}
-        for key in sorted({**old, **new}, key=lambda key: (isinstance(key, str), key)):
-            was, now = old.get(key), copy.deepcopy(new.get(key))
-            if was != now:
-                op: Literal["insert", "update", "delete"] = (
-                    "insert" if was is None else "delete" if now is None else "update"
-                )
-                found.append(RowChange(server=server, table=table, key={"id": key}, op=op, before=was, after=now))
-    return tuple(found)
 
 
 @dataclass(frozen=True)
