@@ -1,0 +1,314 @@
+"""Typed bindings between an upstream task's outputs and a downstream task's inputs (Weft 3.1.2, pure).
+
+A binding is proposed here by semantic type and domain of values; that it holds is shown by running the chain on the
+grounded state (:mod:`weft.tasks.grounding`). There are four ways in which a downstream input can take its value:
+
+``flow``
+    the input is free (any value of its type will do): the upstream value just flows in;
+``made``
+    the upstream task of the same server makes the row that the downstream task acts on: its generated id flows;
+``met``
+    the value is already a key in the downstream table, in exactly one row;
+``placed``
+    grounding writes the upstream's value over the key of the downstream entity, wherever it stands in its server.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from weft.records.base import JSON
+from weft.records.state import DatabaseSchema, InitialState
+from weft.records.task import AtomicSolution, AtomicTask, TaskInput, TaskOutput
+from weft.runtime.values import json_equal
+
+Way = Literal["flow", "made", "met", "placed"]
+
+MEANINGLESS = frozenset({"number", "integer", "boolean", "enum", "json", "time", "language", "currency", "timezone"})
+"""Types whose values say too little for one to stand for another."""
+
+VAGUE = frozenset({"text", "date", "datetime", "money"})
+"""Types that flow into a free input but name no business object: never placed or met across servers."""
+
+CONTENT = frozenset(
+    {"body", "comment", "content", "description", "details", "message", "note", "notes", "reason", "subject", "summary"}
+    | {"text"}
+)
+"""Names of inputs that hold free text, into which any text may flow."""
+
+STRENGTH: Mapping[str, int] = {"made": 4, "placed": 3, "met": 3, "flow": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """An atomic task that was drawn for a composition.
+
+    Attributes:
+        task: public document.
+        solution: private document.
+        outputs: value of each output in a run of the task alone, where it was observed.
+        shape: how that run went (:class:`weft.tasks.runs.NodeRun`).
+    """
+
+    task: AtomicTask
+    solution: AtomicSolution
+    outputs: Mapping[str, JSON]
+    shape: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A proposed binding. ``source`` and ``target`` are places in the list of drawn tasks.
+
+    Attributes:
+        source: upstream task.
+        output: its output.
+        target: downstream task.
+        input: its input.
+        way: how the value gets there.
+        value: of the output in a run of the upstream task alone; another one in each run when ``way`` is ``made``.
+    """
+
+    source: int
+    output: str
+    target: int
+    input: str
+    way: Way
+    value: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A key value to be written over another one in one server's state."""
+
+    server: str
+    table: str
+    column: str
+    old: JSON
+    new: JSON
+    semantic: str
+
+
+def type_of_semantic(output: TaskOutput, item: TaskInput) -> bool:
+    """Return whether an output can stand for an input by semantic type."""
+    if output.semantic != item.semantic or output.semantic in MEANINGLESS:
+        return False
+    return output.semantic != "text" or item.name.rsplit("_", 1)[-1] in CONTENT
+
+
+def propose(
+    drawn: Sequence[Drawn], states: Mapping[str, InitialState], schemas: Mapping[str, DatabaseSchema]
+) -> list[Link]:
+    """Return every binding that types and domains allow, in the order of targets and sources."""
+    return [
+        link
+        for target, below in enumerate(drawn)
+        for item in below.task.inputs
+        for source, above in enumerate(drawn)
+        if source != target
+        for link in _between(source, above, target, below, item, states, schemas)
+    ]
+
+
+def _between(
+    source: int,
+    above: Drawn,
+    target: int,
+    below: Drawn,
+    item: TaskInput,
+    states: Mapping[str, InitialState],
+    schemas: Mapping[str, DatabaseSchema],
+) -> Iterator[Link]:
+    known = [entry.value for entry in above.task.inputs]
+    for output in above.solution.outputs:
+        if output.name not in above.outputs or not type_of_semantic(output, item):
+            continue
+        value = above.outputs[output.name]
+        if not _scalar(value) or type(value) is not type(item.value) or any(json_equal(value, one) for one in known):
+            continue
+        way = _way(output, value, above.task.server, below, item, states, schemas)
+        if way is not None:
+            yield Link(source, output.name, target, item.name, way, value)
+
+
+def _way(
+    output: TaskOutput,
+    value: JSON,
+    server: str,
+    below: Drawn,
+    item: TaskInput,
+    states: Mapping[str, InitialState],
+    schemas: Mapping[str, DatabaseSchema],
+) -> Way | None:
+    same = server == below.task.server
+    local = output.semantic.startswith("id:")
+    if local and not same:
+        return None
+    if not item.keyed:
+        return None if local or output.generated else "flow"
+    table, column = item.keyed.split(".", 1)
+    rows = states[below.task.server].rows.get(table, [])
+    # Another row than the one the task was written for must not contradict what else its texts say of that row.
+    alone = not any(one.keyed.startswith(f"{table}.") and one.name != item.name for one in below.task.inputs)
+    if output.generated:
+        return "made" if local and alone else None
+    found = sum(json_equal(row.get(column), value) for row in rows)
+    if found == 1 and (same or item.semantic not in VAGUE):
+        return "met" if alone or json_equal(item.value, value) else None
+    if (
+        found
+        or same
+        or item.semantic in VAGUE
+        or not isinstance(value, str)
+        or not _writable(schemas[below.task.server], table, column)
+    ):
+        return None
+    return "placed" if sum(json_equal(row.get(column), item.value) for row in rows) == 1 else None
+
+
+def _writable(schema: DatabaseSchema, table: str, column: str) -> bool:
+    found = next(
+        (item for entry in schema.tables if entry.name == table for item in entry.columns if item.name == column), None
+    )
+    return found is not None and not found.enum and found.references is None
+
+
+def _scalar(value: JSON) -> bool:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != ""
+
+
+def choose(drawn: Sequence[Drawn], possible: Sequence[Link], rng: random.Random, *, share: float = 0.6) -> list[Link]:
+    """Choose bindings that do not conflict.
+
+    First those that join servers which nothing joins yet, then the strongest of the rest, until ``share`` of the nodes
+    has one. An input is bound once, the chosen bindings are acyclic, no entity is placed twice under different values,
+    and no value that is to be found is stated by another task.
+
+    Args:
+        drawn: the tasks.
+        possible: from :func:`propose`.
+        rng: breaks ties.
+        share: most nodes with a bound input, as a share.
+    """
+    chosen = _Chosen(drawn)
+    weight = {index: rng.random() for index in range(len(possible))}
+    order = sorted(
+        range(len(possible)),
+        key=lambda index: (
+            drawn[possible[index].source].task.server == drawn[possible[index].target].task.server,
+            -STRENGTH[possible[index].way],
+            possible[index].way == "flow" and _semantic(drawn, possible[index]) == "text",
+            weight[index],
+        ),
+    )
+    for joining in (True, False):
+        for index in order:
+            link = possible[index]
+            if joining and not chosen.joins(link):
+                continue
+            if not joining and len(chosen.targets) >= share * len(drawn) and link.target not in chosen.targets:
+                continue
+            chosen.take(link)
+    return sorted(chosen.links, key=lambda link: (link.target, link.input))
+
+
+def _semantic(drawn: Sequence[Drawn], link: Link) -> str:
+    return next(item.semantic for item in drawn[link.target].task.inputs if item.name == link.input)
+
+
+class _Chosen:
+    """Bindings chosen so far, and what they rule out."""
+
+    MOST_IN, MOST_OUT = 2, 3
+
+    def __init__(self, drawn: Sequence[Drawn]) -> None:
+        self.drawn = drawn
+        self.links: list[Link] = []
+        self.targets: set[int] = set()
+        self._group = {item.task.server: item.task.server for item in drawn}
+        self._below: dict[int, set[int]] = {index: set() for index in range(len(drawn))}
+        self._placed: list[Placement] = []
+
+    def joins(self, link: Link) -> bool:
+        """Return whether a binding joins two groups of servers."""
+        return self._of(link.source) != self._of(link.target)
+
+    def _of(self, index: int) -> str:
+        return self._group[self.drawn[index].task.server]
+
+    def take(self, link: Link) -> bool:
+        """Take a binding if nothing speaks against it."""
+        if not self._free(link):
+            return False
+        self.links.append(link)
+        self.targets.add(link.target)
+        self._below[link.source].add(link.target)
+        placement = placement_of(self.drawn, link)
+        if placement is not None:
+            self._placed.append(placement)
+        old, new = self._of(link.target), self._of(link.source)
+        self._group = {server: new if group == old else group for server, group in self._group.items()}
+        return True
+
+    def _free(self, link: Link) -> bool:
+        if any((one.target, one.input) == (link.target, link.input) for one in self.links):
+            return False
+        if sum(one.target == link.target for one in self.links) >= self.MOST_IN:
+            return False
+        if sum(one.source == link.source for one in self.links) >= self.MOST_OUT:
+            return False
+        return not self._reaches(link.target, link.source) and self._unsaid(link) and self._placeable(link)
+
+    def _reaches(self, start: int, goal: int) -> bool:
+        frontier, seen = [start], {start}
+        while frontier:
+            here = frontier.pop()
+            if here == goal:
+                return True
+            frontier += [index for index in sorted(self._below[here]) if index not in seen]
+            seen |= self._below[here]
+        return False
+
+    def _unsaid(self, link: Link) -> bool:
+        """No task states the value in an input that stays given."""
+        if link.way == "made":
+            return True
+        bound = {(one.target, one.input) for one in (*self.links, link)}
+        return not any(
+            json_equal(item.value, link.value) and (index, item.name) not in bound
+            for index, entry in enumerate(self.drawn)
+            for item in entry.task.inputs
+        )
+
+    def _placeable(self, link: Link) -> bool:
+        made = placement_of(self.drawn, link)
+        sources = {json_equal(one.value, placed.old) for one in (*self.links, link) for placed in self._placed}
+        if made is None:
+            return True not in sources
+        for index, entry in enumerate(self.drawn):
+            for item in entry.task.inputs:
+                stated = entry.task.server == made.server and json_equal(item.value, made.old)
+                if stated and (index, item.name) != (link.target, link.input):
+                    return False
+        if any(json_equal(one.value, made.old) for one in self.links):
+            return False
+        return not any(
+            placed.server == made.server and (json_equal(placed.new, made.new) or json_equal(placed.old, made.old))
+            for placed in self._placed
+        )
+
+
+def placement_of(drawn: Sequence[Drawn], link: Link) -> Placement | None:
+    """Return what grounding must write for a binding; None when it need not write anything."""
+    if link.way != "placed":
+        return None
+    entry = drawn[link.target]
+    item = next(one for one in entry.task.inputs if one.name == link.input)
+    table, column = item.keyed.split(".", 1)
+    return Placement(entry.task.server, table, column, item.value, link.value, item.semantic)
+
+
+def rebound(item: TaskInput, value: Any) -> TaskInput:
+    """Return an input with another value; its own words no longer fit."""
+    return item.model_copy(update={"value": value, "words": ""})

@@ -1,0 +1,133 @@
+"""Briefs and requests of a composed task, and what is checked of them (Weft 3.1.3).
+
+Both views say every input that the user knows, in its own words, and neither says a value that is to be found or made
+on the way. Names of tools and fields never show.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from weft.agents.composition import BoundWords, CompositionAuthor, CompositionTexts, NodeWords
+from weft.records.base import JSON
+from weft.records.environment import Environment
+from weft.records.task import TaskInput, Texts
+from weft.tasks.assembly import Assembly
+from weft.tasks.runs import Problem
+from weft.tasks.texts import text_problems, words_of
+from weft.verify.answers import plain_text
+
+NOUNS: Mapping[str, str] = {
+    "email": "email address",
+    "person": "person",
+    "phone": "phone number",
+    "datetime": "date and time",
+    "money": "amount",
+    "url": "link",
+    "timezone": "time zone",
+}
+LEVELS = ("vague", "partial", "full")
+
+
+def words_for(assembly: Assembly, environments: Mapping[str, Environment]) -> tuple[NodeWords, ...]:
+    """Return the nodes as an author may speak of them, in the stored order."""
+    place = {name: index for index, name in enumerate(assembly.drawn)}
+    found = []
+    for name, item in assembly.drawn.items():
+        bound = []
+        for entry in item.task.inputs:
+            link = assembly.links.get((name, entry.name))
+            if link is not None:
+                source = assembly.sources[name, entry.name]
+                noun = _noun(entry, link.output, environments[item.task.server])
+                bound.append(BoundWords(entry, noun, place[source], link.way == "made"))
+        given = tuple(entry for entry in item.task.inputs if (name, entry.name) not in assembly.links)
+        title = environments[item.task.server].spec.title
+        found.append(NodeWords(name, title, item.task.intent, item.task.texts, given, tuple(bound)))
+    return tuple(found)
+
+
+def _noun(entry: TaskInput, output: str, environment: Environment) -> str:
+    kind, _, of = entry.semantic.partition(":")
+    if kind == "id":
+        table = next((one for one in environment.contracts.schema_.tables if one.name == of), None)
+        return (table.entity if table is not None else of).replace("_", " ")
+    if kind == "name":
+        return of.replace("_", " ")
+    if kind == "text":
+        return output.rsplit(".", 1)[-1].replace("_", " ")
+    return NOUNS.get(kind, kind)
+
+
+def write_texts(
+    assembly: Assembly,
+    environments: Mapping[str, Environment],
+    author: CompositionAuthor,
+    values: Mapping[tuple[str, str], JSON],
+    *,
+    seed: int,
+) -> CompositionTexts | list[Problem]:
+    """Have a composition worded, and check every text.
+
+    Args:
+        assembly: the composition.
+        environments: by name.
+        author: of the texts.
+        values: of the bound inputs in the reference, by (node, input).
+        seed: of the choice among wordings.
+
+    Returns:
+        The texts, or the nodes whose texts do not hold with the reason.
+    """
+    words = words_for(assembly, environments)
+    texts = author.write(words, seed=seed)
+    problems = []
+    for node, request, intent in zip(words, texts.requests, texts.intents, strict=True):
+        environment = environments[assembly.drawn[node.id].task.server]
+        found = [
+            *text_problems(request, node.given, intent, environment),
+            *_leaks(request, [values[node.id, item.input.name] for item in node.bound], node.given),
+            *_leaks(request, [item.input.value for item in node.bound], node.given),
+        ]
+        if found:
+            problems.append(Problem(node.id, f"its texts do not hold: {found[0]}"))
+    return problems or _check_brief(texts, words, values)
+
+
+def _leaks(texts: Texts, values: Sequence[JSON], given: Sequence[TaskInput]) -> list[str]:
+    """Return which of the values that are to be found a text says (not where it is part of what the user knows)."""
+    found = []
+    for level in LEVELS:
+        plain = f" {plain_text(getattr(texts, level))} "
+        for item in given:
+            plain = plain.replace(plain_text(words_of(item)), "…")
+        for value in values:
+            said = plain_text(str(value))
+            if said and _stands(said, plain):
+                found.append(f"{level}: says {value!r}, which is to be found")
+    return found
+
+
+def _stands(needle: str, hay: str) -> bool:
+    """Return whether a value stands in a text on word boundaries."""
+    start = hay.find(needle)
+    while start >= 0:
+        before, after = hay[start - 1 : start], hay[start + len(needle) : start + len(needle) + 1]
+        if not (before.isalnum() and needle[0].isalnum()) and not (after.isalnum() and needle[-1].isalnum()):
+            return True
+        start = hay.find(needle, start + 1)
+    return False
+
+
+def _check_brief(
+    texts: CompositionTexts, words: Sequence[NodeWords], values: Mapping[tuple[str, str], JSON]
+) -> CompositionTexts | list[Problem]:
+    given = [item for node in words for item in node.given]
+    for node in words:
+        leaks = _leaks(texts.brief, [values[node.id, item.input.name] for item in node.bound], given)
+        if leaks:
+            return [Problem(node.id, f"the brief leaks: {leaks[0]}")]
+        for level in LEVELS:
+            plain = plain_text(getattr(texts.brief, level))
+            lost = next((item for item in node.given if plain_text(words_of(item)) not in plain), None)
+            if lost is not None:
+                return [Problem(node.id, f"the brief does not say {lost.name} ({level})")]
+    return texts

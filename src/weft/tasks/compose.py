@@ -1,0 +1,236 @@
+"""Composing a corpus: quotas per profile, coverage-aware sampling, and one certified task for each place (Weft A.2)."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.agents.composition import CompositionAuthor
+from weft.agents.reference import Unresolved
+from weft.errors import InputError
+from weft.ports import ToolHost
+from weft.records.codec import content_hash
+from weft.records.composition import Composition, CompositionResult, CompositionUsage
+from weft.records.environment import Environment
+from weft.records.library import AtomicLibrary
+from weft.records.spec import Refusal, RefusalCode
+from weft.records.task import AtomicSolution, AtomicTask
+from weft.tasks.binding import Drawn
+from weft.tasks.candidate import Candidate, Workshop
+from weft.tasks.plan import plan_atomic
+from weft.tasks.profiles import Profile, default_profiles, fit, quotas, redistribute
+from weft.tasks.ranking import Capability, coherent
+from weft.tasks.runs import Rehearsal, output_of
+from weft.tasks.sampling import Draw, Usage, by_need, combinations, reserve, shares
+from weft.tasks.selection import Pool
+
+COMBINATIONS = 6
+"""Combinations that are tried for one place of a profile before it is given up."""
+
+
+@dataclass(slots=True)
+class Catalog:
+    """What a corpus is composed from.
+
+    Attributes:
+        environments: by name.
+        tasks: by MCP, as they went alone.
+        capabilities: by MCP.
+        domains: by MCP; an MCP without a label is a domain of its own.
+    """
+
+    environments: Mapping[str, Environment]
+    tasks: Mapping[str, Sequence[Drawn]]
+    capabilities: Mapping[str, Capability]
+    domains: Mapping[str, str]
+
+
+async def compose(
+    libraries: Mapping[str, AtomicLibrary],
+    environments: Sequence[Environment],
+    host: ToolHost,
+    author: CompositionAuthor,
+    *,
+    count: int,
+    seed: int,
+    profiles: Sequence[Profile] | None = None,
+    usage: Usage | None = None,
+    quota: int = 4,
+    mutants: int = 6,
+) -> CompositionResult:
+    """Compose ``count`` tasks.
+
+    Args:
+        libraries: certified atomic tasks by environment name.
+        environments: certified.
+        host: runs the tools.
+        author: judges combinations and words the tasks.
+        count: wanted tasks.
+        seed: of every choice, of generated ids and of mutants.
+        profiles: the published ones when None.
+        usage: historical usage; it is counted up.
+        quota: atomic tasks of each MCP that are left for use on their own; what exceeds it is drawn first.
+        mutants: tried for each node, besides those that do nothing.
+
+    Raises:
+        InputError: a library is of another version of its environment.
+    """
+    table = tuple(default_profiles() if profiles is None else profiles)
+    spent = usage if usage is not None else Usage()
+    catalog, refusals = await _catalog(libraries, environments, host, seed)
+    capacity = {mcp: len(tasks) for mcp, tasks in catalog.tasks.items()}
+    fits = {profile.name: fit(profile, capacity, catalog.domains) for profile in table}
+    refusals += [note for found in fits.values() for note in found.notes]
+    wanted = quotas(table, count)
+    planned = redistribute(table, wanted, [name for name, found in fits.items() if found.profile is not None])
+    work = _Work(catalog, Workshop(host, author, seed, mutants), spent, reserve(capacity, quota), refusals)
+    made: list[Composition] = []
+    for profile in table:
+        fitted = fits[profile.name].profile
+        for number in range(planned[profile.name] if fitted is not None else 0):
+            assert fitted is not None
+            rng = random.Random(f"{seed}/{profile.name}/{number}")
+            found = await work.one(f"task-{len(made) + 1}", fitted, rng)
+            if found is not None:
+                made.append(found)
+    return CompositionResult(
+        compositions=tuple(made),
+        quotas=wanted,
+        planned=planned,
+        refusals=tuple(refusals),
+        usage=CompositionUsage(domains=dict(spent.domains), mcps=dict(spent.mcps), tasks=dict(spent.tasks)),
+    )
+
+
+@dataclass(slots=True)
+class _Work:
+    """The corpus in the making."""
+
+    catalog: Catalog
+    workshop: Workshop
+    usage: Usage
+    reserved: Mapping[str, int]
+    refusals: list[Refusal]
+
+    async def one(self, task_id: str, profile: Profile, rng: random.Random) -> Composition | None:
+        """Fill one place of a profile, or say why it stays empty."""
+        tried = 0
+        while tried < COMBINATIONS:
+            draws = combinations(profile, self.catalog.capabilities, self.usage, rng)
+            if not draws:
+                break
+            for draw in draws[: max(1, COMBINATIONS - tried)][:2]:
+                tried += 1
+                specs = [self.catalog.environments[mcp].spec for mcp in draw.mcps]
+                values = coherent([self.catalog.capabilities[mcp] for mcp in draw.mcps])
+                reason = self.workshop.author.incoherent(specs, values)
+                if reason:
+                    self._refuse(task_id, draw, reason)
+                    continue
+                self.usage.count(draw.mcps, self.catalog.capabilities)
+                found = await self._candidate(task_id, profile, draw, rng).compose(self.workshop)
+                if isinstance(found, Composition):
+                    self.usage.tasks.update(node.task for node in found.solution.graph.nodes)
+                    return found
+                self.refusals.append(found)
+        return None
+
+    def _candidate(self, task_id: str, profile: Profile, draw: Draw, rng: random.Random) -> Candidate:
+        tasks = {}
+        for mcp in draw.mcps:
+            known = {item.task.id: item for item in self.catalog.tasks[mcp]}
+            order = by_need(list(known), self.usage, self.reserved[mcp], rng)
+            tasks[mcp] = [known[name] for name in order]
+        capacity = {mcp: len(items) for mcp, items in tasks.items()}
+        labelled = {mcp: self.catalog.environments[mcp].spec.domain for mcp in draw.mcps}
+        return Candidate(
+            id=task_id,
+            profile=profile,
+            environments={mcp: self.catalog.environments[mcp] for mcp in draw.mcps},
+            pool=Pool(tasks, shares(draw, capacity)),
+            domains=self.catalog.domains,
+            labelled={mcp: domain for mcp, domain in labelled.items() if domain},
+        )
+
+    def _refuse(self, task_id: str, draw: Draw, reason: str) -> None:
+        self.refusals.append(
+            Refusal(
+                code=RefusalCode.INFEASIBLE,
+                subject=f"{task_id}/{'+'.join(draw.mcps)}",
+                message=f"no common objective: {reason}"[:400],
+                remedy="nothing to do: another combination is drawn",
+            )
+        )
+
+
+async def _catalog(
+    libraries: Mapping[str, AtomicLibrary], environments: Sequence[Environment], host: ToolHost, seed: int
+) -> tuple[Catalog, list[Refusal]]:
+    """Run every atomic task alone once, and describe what each MCP can add."""
+    tasks: dict[str, list[Drawn]] = {}
+    refusals: list[Refusal] = []
+    capabilities: dict[str, Capability] = {}
+    domains: dict[str, str] = {}
+    by_name = {environment.name: environment for environment in environments}
+    for name, environment in by_name.items():
+        library = libraries.get(name)
+        if library is None:
+            continue
+        if library.environment_hash != environment.hash:
+            raise InputError(f"the atomic tasks of {name!r} are of another version of it; build them again")
+        domains[name] = environment.spec.domain or f"unlabelled:{name}"
+        tasks[name] = []
+        for task, solution in zip(library.tasks, library.solutions, strict=True):
+            found = await _alone(task, solution, environment, host, seed)
+            if isinstance(found, Refusal):
+                refusals.append(found)
+            else:
+                tasks[name].append(found)
+        capabilities[name] = _capability(name, domains[name], tasks[name], environment)
+    return Catalog(by_name, tasks, capabilities, domains), refusals
+
+
+async def _alone(
+    task: AtomicTask, solution: AtomicSolution, environment: Environment, host: ToolHost, seed: int
+) -> Drawn | Refusal:
+    """Run an atomic task alone on its environment's seed state."""
+    if task.environment.state != content_hash(environment.seed):
+        return _unusable(task, "it needs an initial state of its own", "use it alone")
+    async with Rehearsal(host, [environment], {environment.name: environment.seed}, seed) as rehearsal:
+        (plan,) = plan_atomic(task, solution)
+        run = (await rehearsal.run([plan])).nodes[task.id]
+    if run.failed:
+        return _unusable(task, f"its reference does not run: {run.failed}", "certify it again")
+    outputs = {}
+    for output in solution.outputs:
+        try:
+            outputs[output.name] = output_of(solution, run, output.name)
+        except Unresolved:
+            continue
+    return Drawn(task, solution, outputs, run.shape())
+
+
+def _unusable(task: AtomicTask, reason: str, remedy: str) -> Refusal:
+    return Refusal(code=RefusalCode.INFEASIBLE, subject=f"{task.server}/{task.id}", message=reason[:400], remedy=remedy)
+
+
+def _capability(name: str, domain: str, tasks: Sequence[Drawn], environment: Environment) -> Capability:
+    contracts = environment.contracts
+    entity = {table.name: table.entity for table in contracts.schema_.tables}
+    writing = {contract.tool for contract in contracts.contracts if contract.effect == "write"}
+    return Capability(
+        mcp=name,
+        domain=domain,
+        capacity=len(tasks),
+        gives=frozenset(one.semantic for item in tasks for one in item.solution.outputs if one.name in item.outputs),
+        takes=frozenset(one.semantic for item in tasks for one in item.task.inputs),
+        entities=frozenset(table.entity for table in contracts.schema_.tables if not table.relation),
+        writes=frozenset(
+            one.semantic
+            for item in tasks
+            if any(step.tool in writing for step in item.solution.reference)
+            for one in item.task.inputs
+        ),
+        functions=frozenset(
+            f"{case.intent} {entity.get(case.table, case.table)}" for one in contracts.contracts for case in one.cases
+        ),
+    )

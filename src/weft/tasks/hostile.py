@@ -1,0 +1,189 @@
+"""Mutants of a composed task: wrong executions of its nodes, careless habits, left-out nodes, wrong bound values.
+
+Each is executed from the state in which the composition reaches the node. Whether one is really wrong is decided by
+full comparison of where it ends (:mod:`weft.tasks.equivalence`), never by the verifier under test.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from weft.errors import VerifierError
+from weft.records.base import JSON
+from weft.records.certificate import MutantResult
+from weft.records.environment import Environment
+from weft.records.state import DatabaseSchema, Rows
+from weft.records.verdict import Verifier
+from weft.runtime.values import json_equal
+from weft.tasks.context import Habit
+from weft.tasks.equivalence import exactly, same_state, shows
+from weft.tasks.mutants import Mutant, Subject, mutants_of
+from weft.tasks.plan import NodePlan
+from weft.tasks.proving import Verified
+from weft.tasks.reference import EndState, end_state
+from weft.tasks.runs import NodeRun, Rehearsal, Run, same_outcome
+from weft.tasks.support import Fragment, identifying, supports
+from weft.verify.checks import evaluate
+from weft.verify.evidence import Evidence
+
+MutantOutcome = Literal["killed", "equivalent", "survived"]
+
+IDLE = ("do_nothing", "no_calls", "empty_reply")
+"""Kinds that are always tried; the others within a budget per node, one of each kind first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A node in the state in which the composition reaches it, with what its reference makes of it.
+
+    Attributes:
+        plan: the node.
+        node: its run in the composition.
+        environment: its server.
+        rows: of its server before it.
+        end: of its server after it.
+        verifier: of the node.
+        upstream: values of its upstream slots.
+        required: objects that its reply rests on, whole.
+    """
+
+    plan: NodePlan
+    node: NodeRun
+    environment: Environment
+    rows: Rows
+    end: EndState
+    verifier: Verifier
+    upstream: Mapping[str, JSON]
+    required: tuple[Fragment, ...]
+
+
+async def scene_of(rehearsal: Rehearsal, plan: NodePlan, environment: Environment, verified: Verified) -> Scene:
+    """Set the scene of a node: its reference is run once more from the state before it."""
+    rows = await (await rehearsal.before(plan.id)).rows(plan.server)
+    node = await rehearsal.variant(plan)
+    end = await end_state(rehearsal.group, plan.server)
+    identity = identifying(environment.contracts.schema_)
+    required = tuple(
+        seen
+        for part in plan.solution.reply
+        for item in supports(part.source, node.inputs, node.run.results, identity)
+        for seen in item.objects
+    )
+    return Scene(plan, node, environment, rows, end, verified.nodes[plan.id], verified.slots[0], required)
+
+
+def _chosen(mutants: Sequence[Mutant], most: int) -> list[Mutant]:
+    """Return the idle mutants and up to ``most`` others, one of each kind before a second of any."""
+    idle = [mutant for mutant in mutants if mutant.kind in IDLE]
+    rest = [mutant for mutant in mutants if mutant.kind not in IDLE]
+    number: dict[str, int] = {}
+    turns = []
+    for index, mutant in enumerate(rest):
+        number[mutant.kind] = number.get(mutant.kind, 0) + 1
+        turns.append((number[mutant.kind], index))
+    return [*idle, *(rest[index] for _, index in sorted(turns)[:most])]
+
+
+async def node_mutants(
+    rehearsal: Rehearsal, scene: Scene, schemas: Mapping[str, DatabaseSchema], *, seed: int, most: int
+) -> list[MutantResult]:
+    """Try the mutants of an atomic task at a node of a composition.
+
+    Args:
+        rehearsal: with a snapshot before the node.
+        scene: the node.
+        schemas: by environment name.
+        seed: of the choices among values.
+        most: mutants besides those that do nothing.
+    """
+    solution = scene.plan.solution
+    subject = Subject(
+        environment=scene.environment,
+        steps=solution.reference,
+        run=scene.node.run,
+        rows=scene.rows,
+        reply=solution.reply,
+        reply_text=solution.reply_text,
+        rivals={part.name: part.rivals for part in scene.verifier.answer},
+        extras=(),
+        seed=seed,
+    )
+    results = []
+    for mutant in _chosen(mutants_of(subject), most):
+        done = await rehearsal.calls(scene.plan.id, mutant.calls, mutant.reply)
+        outcome = await _outcome(rehearsal, scene, done, schemas)
+        results.append(
+            MutantResult(kind=mutant.kind, detail=f"{scene.plan.id}: {mutant.detail}"[:240], outcome=outcome)
+        )
+    return results
+
+
+async def _outcome(
+    rehearsal: Rehearsal, scene: Scene, done: NodeRun, schemas: Mapping[str, DatabaseSchema]
+) -> MutantOutcome:
+    try:
+        passed = evaluate(scene.verifier, done.evidence(scene.upstream), schemas).passed
+    except VerifierError:
+        return "survived"
+    if not passed:
+        return "killed"
+    end = await end_state(rehearsal.group, scene.plan.server)
+    same = same_state(end, scene.end) and done.run.reply == scene.node.run.reply
+    return "equivalent" if same and shows(done.run.ledger, scene.required) else "survived"
+
+
+async def try_habits(
+    rehearsal: Rehearsal, scene: Scene, habits: Sequence[Habit], schemas: Mapping[str, DatabaseSchema]
+) -> list[MutantResult]:
+    """Carry out a node in careless ways. One that comes to the same answer and changes is an equivalent here."""
+    results = []
+    for habit in habits:
+        done = await rehearsal.variant(habit.plan)
+        outcome = await _outcome(rehearsal, scene, done, schemas)
+        if outcome == "survived" and same_outcome(done, scene.node):
+            outcome = "equivalent"
+        detail = f"{scene.plan.id}: {habit.step} {habit.overlooked}".rstrip()
+        results.append(MutantResult(kind=habit.policy, detail=detail, outcome=outcome))
+    return results
+
+
+async def swapped_value(
+    rehearsal: Rehearsal, scene: Scene, name: str, other: JSON, schemas: Mapping[str, DatabaseSchema]
+) -> MutantResult:
+    """Carry out a node with another value in the place of a bound one."""
+    done = await rehearsal.variant(scene.plan, inputs={name: other})
+    outcome = await _outcome(rehearsal, scene, done, schemas)
+    detail = f"{scene.plan.id}: {name} = {other!r}"[:240]
+    return MutantResult(kind="swapped_binding", detail=detail, outcome=outcome)
+
+
+def other_value(scene: Scene, name: str, keyed: str, written: JSON) -> JSON:
+    """Return a value that a bound input could be mistaken for, or None.
+
+    The one that the atomic task was written with, else that of another row of the same column, else a changed text.
+    """
+    value = scene.node.inputs[name]
+    if written is not None and not json_equal(written, value):
+        return written
+    table, _, column = keyed.partition(".")
+    for row in scene.rows.get(table, ()):
+        if row.get(column) is not None and not json_equal(row[column], value):
+            return row[column]
+    return f"{value} 2" if isinstance(value, str) else None
+
+
+def left_out(run: Run, whole: Verifier, nodes: frozenset[str], schemas: Mapping[str, DatabaseSchema]) -> MutantResult:
+    """Leave out some nodes of a run: judged on the evidence of the others alone."""
+    evidence = run.without(nodes)
+    detail = f"without {', '.join(sorted(nodes))}"[:240]
+    if not evaluate(whole, evidence, schemas).passed:
+        return MutantResult(kind="skipped_node", detail=detail, outcome="killed")
+    complete = run.whole()
+    same = exactly(evidence.changes.model_dump(), complete.changes.model_dump()) and evidence.reply == complete.reply
+    return MutantResult(kind="skipped_node", detail=detail, outcome="equivalent" if same else "survived")
+
+
+def idle(verifier: Verifier, reply: str, upstream: Mapping[str, JSON], schemas: Mapping[str, DatabaseSchema]) -> bool:
+    """Return whether a verifier accepts that nothing was done and a reply given."""
+    empty = Evidence(changes=Run({}).whole().changes, reply=reply, upstream=upstream)
+    return evaluate(verifier, empty, schemas).passed
