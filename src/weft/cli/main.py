@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from weft import __version__
-from weft.cli import catalog, doctor, env_build
+from weft.cli import catalog, doctor, env_build, run, sft
 from weft.cli.output import people
 from weft.errors import WeftError
 
@@ -23,8 +23,8 @@ READER_GONE = 141
 # To add to the command line: write a module in this package with `app = typer.Typer()`, import it above and
 # add one line below. COMMANDS hold one command, which keeps its own name (`weft doctor`); NOUNS hold verbs
 # under the noun given here (`weft catalog import`). The order is the order in `weft --help`.
-COMMANDS: tuple[typer.Typer, ...] = (doctor.app,)
-NOUNS: dict[str, typer.Typer] = {"catalog": catalog.app, "env": env_build.app}
+COMMANDS: tuple[typer.Typer, ...] = (run.app, doctor.app)
+NOUNS: dict[str, typer.Typer] = {"catalog": catalog.app, "env": env_build.app, "sft": sft.app}
 
 
 class Edge(TyperGroup):

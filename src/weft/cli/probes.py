@@ -176,9 +176,7 @@ def probe_extra(module: str, extra: str, purpose: str) -> Finding:
     works, said = answer_of([sys.executable, "-c", f"import {module}; print({module}.__version__)"])
     if works:
         return Finding(name, Status.OK, said)
-    return Finding(
-        name, Status.MISSING, said, f"for {purpose}: pip install -c constraints.txt -e '.[{extra}]'"
-    )
+    return Finding(name, Status.MISSING, said, f"for {purpose}: pip install -c constraints.txt -e '.[{extra}]'")
 
 
 def probe_program(name: str, purpose: str) -> Finding:
@@ -220,7 +218,5 @@ def probe_disk(folder: Path) -> Finding:
         advice = "run Weft where it may write, or give --out"
         return Finding("disk", Status.MISSING, f"{folder}: {error.strerror}", advice)
     if free < LOW_DISK_GIB:
-        return Finding(
-            "disk", Status.LIMITED, f"{free:.1f} GiB free in {folder}", "free some room, or give --out"
-        )
+        return Finding("disk", Status.LIMITED, f"{free:.1f} GiB free in {folder}", "free some room, or give --out")
     return Finding("disk", Status.OK, f"{free:.1f} GiB free in {folder}")

@@ -58,9 +58,7 @@ def probe_landlock() -> Finding:
     if platform.system() != "Linux":
         return Finding("landlock", Status.MISSING, "not Linux", _LINUX_ONLY)
     libc = ctypes.CDLL(None, use_errno=True)
-    abi = libc.syscall(
-        _SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_CREATE_RULESET_VERSION
-    )
+    abi = libc.syscall(_SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_CREATE_RULESET_VERSION)
     return landlock_finding(abi, os.strerror(ctypes.get_errno()) if abi < 0 else "")
 
 
@@ -70,9 +68,7 @@ def landlock_finding(abi: int, reason: str) -> Finding:
         advice = "boot a kernel of 5.13 or newer with Landlock in its list of security modules"
         return Finding("landlock", Status.MISSING, reason or "not offered", advice)
     if abi < LANDLOCK_ABI_WITH_NETWORK:
-        return Finding(
-            "landlock", Status.LIMITED, f"ABI {abi}: files, no network", "Linux 6.7 adds network rules"
-        )
+        return Finding("landlock", Status.LIMITED, f"ABI {abi}: files, no network", "Linux 6.7 adds network rules")
     return Finding("landlock", Status.OK, f"ABI {abi}")
 
 
@@ -83,9 +79,7 @@ def probe_seccomp() -> Finding:
     try:
         actions = Path("/proc/sys/kernel/seccomp/actions_avail").read_text(encoding="ascii").split()
     except OSError as error:
-        return Finding(
-            "seccomp", Status.MISSING, str(error.strerror), "needs a kernel with CONFIG_SECCOMP_FILTER"
-        )
+        return Finding("seccomp", Status.MISSING, str(error.strerror), "needs a kernel with CONFIG_SECCOMP_FILTER")
     if "kill_process" not in actions:
         return Finding("seccomp", Status.LIMITED, " ".join(actions), "Linux 4.14 adds kill_process")
     return Finding("seccomp", Status.OK, " ".join(actions))
@@ -99,9 +93,7 @@ def probe_user_namespaces() -> Finding:
     works, said = answer_of([sys.executable, "-c", _ENTER_USER_NAMESPACE + "print('entered')"])
     if works:
         return Finding(name, Status.OK, "a child entered one")
-    return Finding(
-        name, Status.MISSING, said, "allow them (sysctl user.max_user_namespaces), or use another tier"
-    )
+    return Finding(name, Status.MISSING, said, "allow them (sysctl user.max_user_namespaces), or use another tier")
 
 
 def probe_overlayfs() -> Finding:
@@ -125,9 +117,7 @@ def probe_reflink(folder: Path) -> Finding:
             source.write_bytes(b"x" * 65536)
             reason = _clone(source, Path(temporary, "clone"))
     except OSError as error:
-        return Finding(
-            "reflink", Status.MISSING, f"{folder}: {error.strerror}", "run Weft where it may write"
-        )
+        return Finding("reflink", Status.MISSING, f"{folder}: {error.strerror}", "run Weft where it may write")
     if reason:
         return Finding("reflink", Status.LIMITED, f"{folder}: {reason}", advice)
     return Finding("reflink", Status.OK, f"{folder} clones files by sharing blocks")

@@ -35,7 +35,8 @@ def run(
         int, typer.Option("--retries", envvar="WEFT_RETRIES", min=0, help="k: additional attempts per turn.")
     ] = 3,
     noise: Annotated[
-        float, typer.Option("--noise", envvar="WEFT_NOISE", min=0.0, max=1.0, help="Share of turns with a seeded fault.")
+        float,
+        typer.Option("--noise", envvar="WEFT_NOISE", min=0.0, max=1.0, help="Share of turns with a seeded fault."),
     ] = 0.3,
     workers: Annotated[
         int, typer.Option("--workers", envvar="WEFT_WORKERS", min=0, help="Worker processes; 0 takes one per core.")
@@ -56,7 +57,8 @@ def run(
         atomic=atomic,
         retries=retries,
         noise=noise,
-        workers=workers or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)),
+        workers=workers
+        or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)),
     )
     with shown_progress() as progress:
         result = run_all(options, progress)

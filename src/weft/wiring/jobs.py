@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-from weft.agents.rules.tasks import RulesTaskAuthor
+from weft.agents.rules.tasks.author import RulesTaskAuthor
 from weft.evolve.attribute import attribute
 from weft.evolve.failure import Failure
 from weft.hosts.local import LocalHost

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from weft import __version__
+from weft.agents.rules.composition.author import RulesCompositionAuthor
 from weft.catalog.domains import labelled
 from weft.catalog.dumps import read_specs
 from weft.dashboard.report import render_report
@@ -176,7 +177,7 @@ def _composed(
     progress: Progress,
 ) -> CompositionResult:
     """Compose tasks over the libraries and write them."""
-    environments = {environment.name: environment for environment in _certified(built)}
+    environments = _certified(built)
     used = {name: library for name, library in libraries.items() if library.tasks}
     key = pieces.key("composed_tasks", options.tasks, [content_hash(library) for library in used.values()])
     kept = pieces.get("composed_tasks", key)
@@ -187,9 +188,9 @@ def _composed(
                 used,
                 environments,
                 LocalHost(),
+                RulesCompositionAuthor(),
                 count=options.tasks,
                 seed=options.seed,
-                progress=lambda done: progress(Step("composed_tasks", done, options.tasks)),
             )
         )
         pieces.put("composed_tasks", key, result)
@@ -249,7 +250,7 @@ def _result(summary: RunSummary, folder: RunFolder, seconds: float) -> RunResult
     kinds = [row.kind for row in rows]
     report = folder.root / "report.html"
     sft = folder.root / "sft" / "sft.scripted.jsonl"
-    document = {
+    document: dict[str, Any] = {
         "environments": {
             "attempted": len(rows) + len(summary.unread),
             "stateful": kinds.count("stateful"),
