@@ -21,7 +21,7 @@ from weft.agents.rules.environment.selecting import guard
 from weft.agents.rules.environment.shaping import Shaper
 from weft.agents.rules.environment.words import function_name
 from weft.records.contract import ArgumentUse, Case, Contract
-from weft.records.expression import AnyOf, Expr, Not, const
+from weft.records.expression import Expr, Not
 from weft.records.spec import Provenance, RefusalCode
 
 _BUILDERS: dict[str, Callable[[Part, Blueprint], Outcome]] = {
@@ -56,7 +56,7 @@ def assemble(plan: ToolPlan, blueprint: Blueprint, taken: set[str]) -> Contract:
         raise unserved[0].problem or Refused(RefusalCode.STATELESS, "nothing of it can be served", BIND)
     effect = "write" if any(not part.intent.reads for part, _ in served) else "read"
     _check_hints(plan, effect)
-    cases, schemas = _cases(plan, served, unserved, blueprint)
+    cases, schemas = _cases(plan, served, blueprint)
     declared = plan.tool.output_schema
     own = schemas[0] if all(schema == schemas[0] for schema in schemas) else {"type": "object", "anyOf": schemas}
     errors = dict.fromkeys(code for _, outcome in served for code in outcome.errors)
@@ -81,14 +81,14 @@ def _outcome(part: Part, blueprint: Blueprint) -> Outcome:
     outcome = _BUILDERS[part.intent.kind](part, blueprint)
     dry = [use for use in part.role("dry_run")]
     if dry:
-        checks = [guard(Not(op="not", of=is_true(use.field)), "invalid_argument", f"a call with {use.field.name} changes nothing; leave it out to apply the change") for use in dry]
+        checks = [guard(Not(op="not", of=is_true(use.field)), "conflict", f"a call with {use.field.name} changes nothing; leave it out to apply the change") for use in dry]
         at = next((i for i, op in enumerate(outcome.operations) if op.op in ("insert", "update", "delete", "transition", "each", "when", "write_files")), len(outcome.operations))
         outcome.operations[at:at] = checks
     return outcome
 
 
 def _cases(
-    plan: ToolPlan, served: list[tuple[Part, Outcome]], unserved: list[Part], blueprint: Blueprint
+    plan: ToolPlan, served: list[tuple[Part, Outcome]], blueprint: Blueprint
 ) -> tuple[list[Case], list[dict[str, Any]]]:
     cases: list[Case] = []
     schemas: list[dict[str, Any]] = []
@@ -98,23 +98,19 @@ def _cases(
         if schema not in schemas:
             schemas.append(schema)
     if plan.action is not None:
-        cases += _fallback(plan, served, unserved, cases)
+        cases += _default_case(plan, cases)
     return cases, schemas
 
 
-def _fallback(plan: ToolPlan, served: list[tuple[Part, Outcome]], unserved: list[Part], cases: list[Case]) -> list[Case]:
-    """The case of an absent action: the declared default, else an error; and of values that are not served."""
+def _default_case(plan: ToolPlan, cases: list[Case]) -> list[Case]:
+    """The case of an absent action, if the schema declares a default. Other values are rejected by the runtime."""
     action = plan.action
     assert action is not None
     default = action.schema.get("default")
     for case in cases:
         if case.when.get(action.name) == default and default is not None and not action.required:
             return [case.model_copy(update={"when": {}})]
-    if action.required and action.enum and not unserved:
-        return []
-    values = ", ".join(str(part.when[action.name]) for part, _ in served)
-    refuse = guard(AnyOf(op="any", of=()), "invalid_argument", f"{action.name} must be one of: {values}")
-    return [Case(intent="refuse", operations=(refuse,), returns=const({}))]
+    return []
 
 
 def _case(part: Part, outcome: Outcome, returns: Expr, when: dict[str, Any]) -> Case:

@@ -148,8 +148,9 @@ def _assign_writing(part: Part, blueprint: Blueprint) -> None:
             part.intent = replace(part.intent, kind="unlink")
         assign_link(part, blueprint)
         return
-    if part.intent.kind == "unlink":
-        part.intent = replace(part.intent, kind="delete")
+    if part.intent.kind in ("link", "unlink"):
+        # No pair of entities: a link is a row of its own, and unlinking deletes that row.
+        part.intent = replace(part.intent, kind="create" if part.intent.kind == "link" else "delete")
     if part.intent.kind == "run":
         assign_run(part, blueprint)
         return

@@ -129,7 +129,7 @@ def guards(part: Part) -> list[Operation]:
             message = f"{use.field.name} is required" + (f" for {case}" if case else "")
             found.append(guard(present(argument(use.field)), "invalid_argument", placeholder(message)))
     for use in part.role("confirm"):
-        found.append(guard(is_true(use.field), "invalid_argument", f"set {use.field.name} to true to confirm"))
+        found.append(guard(is_true(use.field), "invalid_state", f"not confirmed: set {use.field.name} to true to confirm"))
     return found
 
 
