@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from weft.agents.rules.composition.author import RulesCompositionAuthor
-from weft.agents.rules.environment import RulesEnvironmentAuthor
+from weft.agents.rules.environment.draft import RulesEnvironmentAuthor
 from weft.agents.rules.tasks.author import RulesTaskAuthor
 from weft.catalog.domains import labelled
 from weft.catalog.dumps import read_specs
