@@ -101,7 +101,7 @@ class UpdateReport(Record):
         reward: mean known reward over all candidates.
         loss: of the update, in the units of the advantage.
         kl: mean k3 estimate to the reference policy per valid token, in nats.
-        entropy: mean entropy per valid token, in nats; None when it was not needed.
+        entropy: mean entropy per unmasked token, in nats; None when there was none.
         clipped: share of unmasked tokens whose ratio the objective clipped.
         gradient: norm of the gradient before clipping.
         skipped: why there was no step, empty when there was one.

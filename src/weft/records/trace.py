@@ -126,7 +126,7 @@ class SamplingSettings(Record):
 
     @property
     def whole(self) -> bool:
-        """True if nothing was cut off and the temperature is 1, so that log-probabilities compare with the trainer's."""
+        """True if nothing was cut off and the temperature is 1: log-probabilities then compare with the trainer's."""
         return self.temperature == 1.0 and self.top_p == 1.0 and self.top_k == 0 and self.min_p == 0.0
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from weft.errors import MissingExtra, TrainingError
-from weft.records.batch import SftExample, TokenSequence, TurnGroup, UpdateReport, WarmStartReport
+from weft.records.batch import SftExample, TokenSequence, UpdateReport, WarmStartReport
 from weft.train.alignment import Decode, rows_of
 from weft.train.batching import CONSTANT, INCOMPLETE, LOST, Batch
-from weft.train.importance import Interval, importance_weights
+from weft.train.importance import Interval, importance_weights, row_fault
 from weft.train.loss import LossParts, Objective, row_loss
 
 
@@ -212,6 +212,29 @@ class _Row:
     kept: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a step of the optimiser saw, in its last pass.
+
+    Attributes:
+        tokens: valid tokens, the loss denominator.
+        kept: of these, tokens inside the importance interval.
+        loss: before the step.
+        kl: k3 per valid token, nats.
+        entropy: per kept token, nats; None when none was kept.
+        clipped: share of kept tokens whose ratio the clip decides.
+        gradient: norm before it was limited.
+    """
+
+    tokens: int = 0
+    kept: int = 0
+    loss: float = 0.0
+    kl: float = 0.0
+    entropy: float | None = None
+    clipped: float = 0.0
+    gradient: float = 0.0
+
+
 class Trainer:
     """Atomic-turn GRPO on a policy in place; the reference is the policy as it is when the trainer is made.
 
@@ -241,15 +264,13 @@ class Trainer:
         Raises:
             TrainingError: the loss or the gradient is not finite.
         """
-        rows, refused = self.rows(batch.kept)
-        total = sum(len(row.valid) for row in rows)
-        parts: list[LossParts] = []
-        gradient = 0.0
-        for number in range(self.options.passes if rows else 0):
-            parts, gradient = self._pass(rows, total, f"pass {number}")
-        loss = sum(float(part.loss.detach()) for part in parts)
-        entropies = [part.entropy for part in parts if part.entropy is not None]
-        kept = sum(part.kept for part in parts)
+        rows: list[TokenSequence] = []
+        refused: Counter[str] = Counter()
+        for group in batch.kept:
+            aligned, unaligned = rows_of(group, self._decode)
+            rows += aligned
+            refused.update(one.reason for one in unaligned)
+        figures = self.train(rows) if rows else Figures()
         flags = Counter(flag.partition(":")[0] for group in batch.sampled for s in group.segments for flag in s.flags)
         return UpdateReport(
             groups=len(batch.sampled),
@@ -259,27 +280,45 @@ class Trainer:
             lost=batch.discarded.get(LOST, 0),
             rows=len(rows),
             refused=dict(sorted(refused.items())),
-            tokens=total,
-            masked=total - kept if rows else 0,
+            tokens=figures.tokens,
+            masked=figures.tokens - figures.kept,
             flagged=dict(sorted(flags.items())),
             reward=batch.mean_reward,
-            loss=loss,
-            kl=sum(part.kl for part in parts) / total if total else 0.0,
-            entropy=sum(entropies) / kept if kept else None,
-            clipped=sum(part.clipped for part in parts) / kept if kept else 0.0,
-            gradient=gradient,
+            loss=figures.loss,
+            kl=figures.kl,
+            entropy=figures.entropy,
+            clipped=figures.clipped,
+            gradient=figures.gradient,
             skipped="" if rows else "no group with differing rewards and trainable tokens",
         )
 
-    def rows(self, groups: Sequence[TurnGroup]) -> tuple[list[_Row], Counter[str]]:
-        """Return the rows of groups with what stays fixed in their update, and refused candidates by reason."""
-        rows: list[_Row] = []
-        refused: Counter[str] = Counter()
-        for group in groups:
-            aligned, unaligned = rows_of(group, self._decode)
-            refused.update(one.reason for one in unaligned)
-            rows += [self._prepared(row) for row in aligned]
-        return rows, refused
+    def train(self, rows: Sequence[TokenSequence]) -> Figures:
+        """Update the policy on rows; the denominator is their count of valid tokens.
+
+        Raises:
+            TrainingError: there is no row, one must not be trained, or the loss or gradient is not finite.
+        """
+        if not rows:
+            raise TrainingError("no rows to train on; sample more tasks")
+        for number, row in enumerate(rows):
+            if fault := row_fault(row):
+                raise TrainingError(f"row {number} (group {row.group!r}, sample {row.sample}): {fault}")
+        prepared = [self._prepared(row) for row in rows]
+        total = sum(len(row.valid) for row in prepared)
+        parts: list[LossParts] = []
+        gradient = 0.0
+        for number in range(self.options.passes):
+            parts, gradient = self._pass(prepared, total, f"pass {number}")
+        kept = sum(part.kept for part in parts)
+        return Figures(
+            tokens=total,
+            kept=kept,
+            loss=sum(float(part.loss.detach()) for part in parts),
+            kl=sum(part.kl for part in parts) / total,
+            entropy=sum(part.entropy or 0.0 for part in parts) / kept if kept else None,
+            clipped=sum(part.clipped for part in parts) / kept if kept else 0.0,
+            gradient=gradient,
+        )
 
     def _prepared(self, row: TokenSequence) -> _Row:
         """Recompute the old log-probabilities by the training backend, and weigh them against the rollout's."""
