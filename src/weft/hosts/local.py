@@ -161,6 +161,7 @@ class LocalGroup:
         *,
         ledger: Sequence[LedgerEntry],
         snapshots: Mapping[str, Snapshot],
+        tools: Sequence[LocalTool] | None = None,
     ) -> None:
         self._id = identity
         self._slots = dict(slots)
@@ -172,7 +173,7 @@ class LocalGroup:
         self._forked = 0
         self._closed = False
         self._lock = anyio.Lock(fast_acquire=True)
-        self._tools = _offered(self._slots)
+        self._tools = _offered(self._slots) if tools is None else tools
 
     @property
     def id(self) -> str:
@@ -266,7 +267,11 @@ class LocalGroup:
                     server: _Slot(slot.program, None, there.images[server]) for server, slot in self._slots.items()
                 }
                 identity = f"{self._id}.{self._forked}"
-                groups.append(LocalGroup(identity, slots, there.clock, ledger=there.ledger, snapshots=self._snapshots))
+                groups.append(
+                    LocalGroup(
+                        identity, slots, there.clock, ledger=there.ledger, snapshots=self._snapshots, tools=self._tools
+                    )
+                )
             return groups
 
     async def ledger(self, since: int = 0) -> list[LedgerEntry]:

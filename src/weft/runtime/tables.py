@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from weft.errors import InputError, ToolFault, ToolRejection
 from weft.records.base import JSON
 from weft.records.state import Column, ColumnRole, ColumnType, DatabaseSchema, IdStyle, Row, Table
@@ -28,7 +30,7 @@ _WANTED = {
     ColumnType.TIME: "a time like 09:00 or 09:00:00",
 }
 
-_DECODERS: dict[ColumnType, Callable[[Any], JSON]] = {ColumnType.BOOLEAN: bool, ColumnType.JSON: json.loads}
+_DECODERS: dict[ColumnType, Callable[[Any], JSON]] = {ColumnType.BOOLEAN: bool, ColumnType.JSON: orjson.loads}
 
 
 class ColumnPlan:

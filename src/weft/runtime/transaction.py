@@ -29,6 +29,7 @@ class Transaction:
         self._meta = meta
         self._workspace = workspace
         self._name = meta.values["name"]
+        workspace.seal()
         self._recorder: apsw.Session | None = None
         self._before: dict[str, str] = {}
 
@@ -68,6 +69,7 @@ class Transaction:
     def finish(self) -> Changeset:
         """End the call and keep it; when nothing changed in the end, undo it. Return the changes."""
         self.running = False
+        self._workspace.seal()
         if self._recorder is None and not self._workspace.changed:
             return Changeset()
         try:
@@ -85,10 +87,12 @@ class Transaction:
     def undo(self) -> None:
         """End the call and leave everything as it was at its beginning."""
         self.running = False
+        self._workspace.seal()
         self._workspace.rollback()
         if self._recorder is not None:
             self._stop_recording()
-            self._database.execute("ROLLBACK")
+            if self._database.in_transaction:  # SQLite ends it itself when it runs out of memory
+                self._database.execute("ROLLBACK")
             self._meta.restore(self._before)
 
     def _commit(self) -> None:

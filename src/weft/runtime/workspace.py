@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
-from weft.errors import InputError, ToolRejection
+from weft.errors import InputError, ToolFault, ToolRejection
 from weft.records.base import JSON
 from weft.records.state import FileChange, Files
 from weft.runtime.values import fold, is_number, shown, unstorable
@@ -48,6 +48,7 @@ class Workspace:
         for path, text in sorted((files or {}).items()):
             self._load(path, text)
         self._kept: tuple[dict[str, str], frozenset[str]] | None = None
+        self._sealed = False
 
     def _load(self, path: str, text: str) -> None:
         try:
@@ -86,6 +87,11 @@ class Workspace:
     def begin(self) -> None:
         """Start a call: what follows can be undone by :meth:`rollback`."""
         self._kept = None
+        self._sealed = False
+
+    def seal(self) -> None:
+        """Refuse writes until :meth:`begin`: a session's files change only inside a call."""
+        self._sealed = True
 
     def rollback(self) -> None:
         """Put the tree back as it was at :meth:`begin`."""
@@ -324,6 +330,8 @@ class Workspace:
 
     def _touch(self) -> None:
         """Before the first change of a call, keep the tree as it was and go on with a copy."""
+        if self._sealed:
+            raise ToolFault("a write to the workspace needs a call; use `with state.call():`")
         if self._kept is None:
             self._kept = (self._files, self._dirs)
             self._files = dict(self._files)

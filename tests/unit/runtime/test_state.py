@@ -305,6 +305,11 @@ def test_a_loaded_state_is_writable_grows_and_shares_nothing(state: State) -> No
 def test_writes_need_a_call_and_calls_do_not_nest(state: State) -> None:
     with pytest.raises(ToolFault, match="needs a call"):
         state.insert("notes", {"title": "x"})
+    with pytest.raises(ToolFault, match="needs a call"):
+        state.workspace.write("a", "x")
+    done(state, lambda: state.workspace.write("a", "x"))
+    with pytest.raises(ToolFault, match="needs a call"):
+        State.load(state.plan, state.serialize()).workspace.delete("a")
     with state.call():
         for run in (lambda: state.call().__enter__(), state.serialize, lambda: state.set_clock("2027-01-01T00:00:00Z")):
             with pytest.raises(ToolFault, match="while a call is running"):
