@@ -15,13 +15,13 @@ from weft.agents.rules.environment.plan import Part, ToolPlan, Use
 from weft.agents.rules.environment.read import build_count, build_get, build_list, build_totals
 from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.returns import Outcome, own_result
-from weft.agents.rules.environment.rows import is_true
+from weft.agents.rules.environment.rows import argument
 from weft.agents.rules.environment.running import build_run
 from weft.agents.rules.environment.selecting import guard
 from weft.agents.rules.environment.shaping import Shaper
 from weft.agents.rules.environment.words import function_name
-from weft.records.contract import ArgumentUse, Case, Contract
-from weft.records.expression import Expr, Not
+from weft.records.contract import ArgumentUse, Case, Contract, When
+from weft.records.expression import Expr, Not, Truthy
 from weft.records.spec import Provenance, RefusalCode
 
 _BUILDERS: dict[str, Callable[[Part, Blueprint], Outcome]] = {
@@ -79,12 +79,22 @@ def _outcome(part: Part, blueprint: Blueprint) -> Outcome:
     if "file" in part.options:
         return build_file(part)
     outcome = _BUILDERS[part.intent.kind](part, blueprint)
-    dry = [use for use in part.role("dry_run")]
-    if dry:
-        checks = [guard(Not(op="not", of=is_true(use.field)), "conflict", f"a call with {use.field.name} changes nothing; leave it out to apply the change") for use in dry]
-        at = next((i for i, op in enumerate(outcome.operations) if op.op in ("insert", "update", "delete", "transition", "each", "when", "write_files")), len(outcome.operations))
-        outcome.operations[at:at] = checks
+    for use in part.role("dry_run"):
+        _dry_run(use, outcome)
     return outcome
+
+
+def _dry_run(use: Use, outcome: Outcome) -> None:
+    """Keep a dry call from changing anything: it gives the row as it is, or says that the real call would go through."""
+    at = next((i for i, op in enumerate(outcome.operations) if op.op not in ("guard", "find", "let")), len(outcome.operations))
+    asked = Truthy(op="truthy", of=argument(use.field))
+    found = any(op.op == "find" and op.into == outcome.row for op in outcome.operations[:at])
+    if outcome.kind == "row" and found:
+        rest = tuple(outcome.operations[at:])
+        outcome.operations[at:] = [When(op="when", condition=Not(op="not", of=asked), operations=rest)]
+        return
+    message = f"{use.field.name}: the call would go through; leave it out to apply the change"
+    outcome.operations.insert(at, guard(Not(op="not", of=asked), "conflict", message))
 
 
 def _cases(

@@ -67,6 +67,7 @@ def _foreign_key(
     column.role = ColumnRole.FOREIGN_KEY
     column.references = target.name
     column.type = target.column(target.id).type
+    column.schema = target.column(target.id).schema
     column.enum = []
     return column
 

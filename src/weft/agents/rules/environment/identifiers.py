@@ -72,6 +72,8 @@ def choose_keys(parts: Sequence[Part], blueprint: Blueprint) -> None:
     """Choose the primary key of every table from the arguments that select its rows and from declared results."""
     common = _account_scope(parts)
     for table in blueprint.tables:
+        if table.id:
+            continue
         mine = [part for part in parts if part.problem is None and part.table is table]
         found = _strong(mine, table, blueprint) or _from_output(mine, table) or _natural(mine, table, blueprint, common)
         if found is None:

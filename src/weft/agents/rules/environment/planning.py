@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from weft.agents.rules.environment.actions import action_intent, action_values, needed_for, used_by
-from weft.agents.rules.environment.blueprint import Blueprint
+from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, TablePlan
 from weft.agents.rules.environment.bulk import bulk_field, element_fields, usable
 from weft.agents.rules.environment.engines import BIND, check_engine
 from weft.agents.rules.environment.entities import make_tables
@@ -259,6 +259,15 @@ def _need_name(part: Part) -> None:
             use.options["needed"] = True
 
 
+def _is_scope(column: ColumnPlan, table: TablePlan) -> bool:
+    """True if the column says where a row is: reading tools require it, and it is neither id, name nor listed value."""
+    if column.role != ColumnRole.ATTRIBUTE or column.references or column.enum:
+        return False
+    if column.type not in (ColumnType.TEXT, ColumnType.INTEGER):
+        return False
+    return any(table.find(words) is column for words in table.scope)
+
+
 def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
     for table in blueprint.tables:
         settle_defaults(table)
@@ -269,7 +278,11 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
             column.provenance = Provenance.INVENTED
         made = [part for part in parts if part.problem is None and part.table is table and part.intent.kind in ("create", "send", "add")]
         for column in table.columns:
-            if column.references and made and all(any(use.column is column and use.field.required for use in part.uses) for part in made):
+            given = all(any(use.column is column and use.field.required for use in part.uses) for part in made)
+            if column.references and made and given:
+                column.nullable = False
+            if given and _is_scope(column, table):
+                column.role = ColumnRole.KEY
                 column.nullable = False
     blueprint.ordered()
 

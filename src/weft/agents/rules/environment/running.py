@@ -84,6 +84,7 @@ def _reference(subject: TablePlan, table: TablePlan) -> ColumnPlan:
     field = make_field("_".join(words), ("_".join(words),), {"type": "integer" if key.type == ColumnType.INTEGER else "string"}, required=True)
     column = table.add(words, field, provenance=Provenance.DECLARED, evidence="names what is run", field_name=table.fresh_field("_".join(words)))
     column.role, column.references, column.type = ColumnRole.FOREIGN_KEY, subject.name, key.type
+    column.schema, column.enum = key.schema, []
     return column
 
 

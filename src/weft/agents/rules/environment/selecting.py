@@ -129,7 +129,11 @@ def guards(part: Part) -> list[Operation]:
             message = f"{use.field.name} is required" + (f" for {case}" if case else "")
             found.append(guard(present(argument(use.field)), "invalid_argument", placeholder(message)))
     for use in part.role("confirm"):
-        found.append(guard(is_true(use.field), "invalid_state", f"not confirmed: set {use.field.name} to true to confirm"))
+        condition = is_true(use.field)
+        if not use.field.required and use.field.schema.get("default") is not False:
+            # Only a declared default of false makes leaving it out a refusal.
+            condition = Compare(op="compare", test="ne", left=Coalesce(op="coalesce", items=(argument(use.field), const(True))), right=const(False))
+        found.append(guard(condition, "invalid_state", f"not confirmed: set {use.field.name} to true"))
     return found
 
 

@@ -87,7 +87,9 @@ def fill(job: ColumnJob) -> list[Any]:
     if column.role in (ColumnRole.CREATED, ColumnRole.UPDATED):
         return [_clocked(job, facts) for facts in job.facts]
     allowed = listed(job)
-    if allowed:
+    if column.role is ColumnRole.KEY and not job.unique and not allowed:
+        values = _shared(job, count)
+    elif allowed:
         values = _distinct(job, allowed, count) if job.unique else spread(job.rng, allowed, count)
     elif column.type is ColumnType.BOOLEAN:
         words = set(words_of(column.field))
@@ -97,6 +99,13 @@ def fill(job: ColumnJob) -> list[Any]:
         values = [value_for(job, facts) for facts in job.facts]
         values = _made_distinct(job, values) if job.unique else _varied(job, values)
     return _with_nulls(job, values)
+
+
+def _shared(job: ColumnJob, count: int) -> list[Any]:
+    """Return few values for a part of a key: most rows share the first, and rows that share one share all of them."""
+    places = [0 if i * 2 < count else 1 if i * 6 < count * 5 else 2 for i in range(count)]
+    values = _made_distinct(job, [value_for(job, facts) for facts in job.facts[: max(places, default=0) + 1]])
+    return [values[place] for place in places]
 
 
 def listed(job: ColumnJob) -> list[Any]:
