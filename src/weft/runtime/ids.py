@@ -8,7 +8,7 @@ letters) and match the ``pattern`` of the column's JSON Schema; a pattern that n
 """
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -23,8 +23,17 @@ MAX_GAP = 997
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 DIGITS = BASE36[:10]
 HEX = BASE36[:16]
+UPPER36 = BASE36.upper()
+MIXED62 = BASE36 + BASE36[10:].upper()
 PREFIXED_WIDTH = 8
 HEX_WIDTH = 24
+MIN_HEX_EVIDENCE = 12
+"""So many letters within 0-9a-f show that an id is hexadecimal and not by chance."""
+MAX_SPARSITY = 50
+"""Numbers up to this many times the count of rows were counted, not drawn; so the next ones are counted too."""
+
+Part = tuple[str, int, str]
+"""Fixed text, then so many letters drawn from these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +42,18 @@ class IdShape:
 
     Attributes:
         style: ``integer``, ``number`` (text that ends in a counting number), ``uuid``, ``drawn`` or ``natural``.
-        prefix: what text ids start with.
-        width: letters after the prefix; for ``number`` the least width, filled up with zeros.
-        letters: what ``drawn`` ids are drawn from.
+        parts: of ``drawn`` ids.
+        prefix: of ``number`` ids.
+        width: of ``number`` ids: fewer digits are filled up with zeros.
         base: the largest number among the seed ids.
         maximum: of an integer id, if the schema gives one.
         pattern: that text ids must match, or "".
     """
 
     style: str
+    parts: tuple[Part, ...] = ()
     prefix: str = ""
     width: int = 0
-    letters: str = BASE36
     base: int = 0
     maximum: int | None = None
     pattern: str = ""
@@ -52,6 +61,10 @@ class IdShape:
     def plain(self) -> dict[str, JSON]:
         """Return the JSON form, for the database."""
         return asdict(self)
+
+
+_PIECES = re.compile(r"[^\W_]+|[\W_]+")
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def infer_shape(table: Table, rows: list[Row]) -> IdShape:
@@ -70,8 +83,13 @@ def infer_shape(table: Table, rows: list[Row]) -> IdShape:
         return IdShape("natural")
     pattern = schema.get("pattern") if isinstance(schema.get("pattern"), str) else ""
     texts = [value for value in known if isinstance(value, str)]
-    shape = _text_shape(table, texts, uuid=table.id_style is IdStyle.UUID or schema.get("format") == "uuid")
-    return IdShape(**{**asdict(shape), "pattern": pattern or ""})
+    uuid = table.id_style is IdStyle.UUID or schema.get("format") == "uuid"
+    shape = (
+        IdShape("uuid")
+        if uuid
+        else _shape_of_rows(texts, is_hex=table.id_style is IdStyle.HEX) or _shape_of_style(table, texts)
+    )
+    return replace(shape, pattern=pattern or "")
 
 
 def candidate(shape: IdShape, *, seed: int, server: str, table: str, counter: int) -> int | str:
@@ -112,51 +130,90 @@ def _text(shape: IdShape, draw: Draw, seed: int, server: str, table: str, counte
         letters[12], letters[16] = "4", "89ab"[draw(4)]
         text = "".join(letters)
         return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
-    return shape.prefix + "".join(shape.letters[draw(len(shape.letters))] for _ in range(shape.width))
+    return "".join(
+        fixed + "".join(letters[draw(len(letters))] for _ in range(width)) for fixed, width, letters in shape.parts
+    )
 
 
-def _text_shape(table: Table, texts: list[str], *, uuid: bool) -> IdShape:
-    if uuid:
+def _shape_of_rows(texts: list[str], *, is_hex: bool) -> IdShape | None:
+    """The form that the seed rows' ids have in common; None if they have none, as slugs do not."""
+    if not texts:
+        return None
+    if all(_UUID.fullmatch(text) for text in texts):
         return IdShape("uuid")
+    rows = [_PIECES.findall(text) for text in texts]
+    separators = {tuple(piece for piece in row if not piece.isalnum()) for row in rows}
+    if len({len(row) for row in rows}) != 1 or len(separators) != 1:
+        return None
+    parts: list[Part] = []
+    fixed, varied = "", 0
+    for column in zip(*rows, strict=True):
+        start, width, letters = _piece_shape(column, alone=len(texts) == 1, is_hex=is_hex)
+        fixed += start
+        if width:
+            parts.append((fixed, width, letters))
+            fixed, varied = "", varied + 1
+    if not varied or (varied > 1 and not _one_width(rows) and any(letters != DIGITS for _, _, letters in parts)):
+        return None  # words of changing length are names that somebody gave
+    if varied == 1 and not fixed and parts[0][2] == DIGITS:
+        numbered = _numbered(parts[0][0], texts)
+        if parts[0][1] < 4 or numbered.base <= MAX_SPARSITY * len(texts):
+            return numbered
+    return IdShape("drawn", tuple(parts) if not fixed else (*parts, (fixed, 0, "")))
+
+
+def _piece_shape(pieces: tuple[str, ...], *, alone: bool, is_hex: bool) -> Part:
+    """Fixed start, width and letters of the runs of letters and digits that stand at one place of all ids."""
+    first = pieces[0]
+    if not first.isalnum() or (len(set(pieces)) == 1 and not alone):
+        return first, 0, ""
+    if alone and not any(letter.isdigit() for letter in first):
+        return first, 0, ""  # one row shows no variation: its words stay, what holds digits varies
+    fixed = _common_letters(pieces)
+    tails = [piece[len(fixed) :] for piece in pieces]
+    if not tails[0]:
+        return "", len(first), _letters_of("".join(pieces), is_hex)
+    return fixed, len(tails[0]), _letters_of("".join(tails), is_hex)
+
+
+def _common_letters(pieces: tuple[str, ...]) -> str:
+    """The letters (no digits) that all pieces start with."""
+    low, high = min(pieces), max(pieces)
+    count = 0
+    while count < len(low) and low[count] == high[count] and not low[count].isdigit():
+        count += 1
+    return low[:count]
+
+
+def _letters_of(sample: str, is_hex: bool) -> str:
+    used = set(sample)
+    if used <= set(DIGITS) and not is_hex:
+        return DIGITS
+    if used <= set(HEX) and (is_hex or len(sample) >= MIN_HEX_EVIDENCE):
+        return HEX
+    return next((letters for letters in (BASE36, UPPER36) if used <= set(letters)), MIXED62)
+
+
+def _one_width(rows: list[list[str]]) -> bool:
+    return all(len({len(piece) for piece in column}) == 1 for column in zip(*rows, strict=True))
+
+
+def _shape_of_style(table: Table, texts: list[str]) -> IdShape:
+    """The form that the declared style asks for, where rows show none."""
+    prefix = table.id_prefix
     if table.id_style is IdStyle.INTEGER:
-        return _numbered(table.id_prefix, texts)
+        return _numbered(prefix, texts)
     if table.id_style is IdStyle.HEX:
-        widths = [len(text) for text in texts if text and set(text) <= set(HEX)]
-        return IdShape("drawn", width=widths[0] if widths else HEX_WIDTH, letters=HEX)
-    prefix = table.id_prefix or _shared_prefix(texts)
-    tails = [text[len(prefix) :] for text in texts if text.startswith(prefix) and len(text) > len(prefix)]
-    used = set("".join(tails))
-    width = len(tails[0]) if tails else PREFIXED_WIDTH
-    if not tails or used <= set(DIGITS):
-        # A few digits cannot keep drawn ids apart for long, so they count on.
-        return _numbered(prefix, texts) if tails else IdShape("drawn", prefix, width)
-    if used <= set(HEX):
-        return IdShape("drawn", prefix, width, HEX)
-    return IdShape("drawn", prefix, width, BASE36 if used <= set(BASE36) or not used else _letters(used))
-
-
-def _letters(used: set[str]) -> str:
-    """Letters to draw from when the seed ids hold more than lower-case ones: upper case if they have no lower."""
-    if used <= set(BASE36.upper()):
-        return BASE36.upper()
-    return BASE36 + BASE36[10:].upper() if any(letter.isupper() for letter in used) else BASE36
+        return IdShape("drawn", ((prefix, HEX_WIDTH, HEX),))
+    return IdShape("drawn", ((prefix, PREFIXED_WIDTH, BASE36),))
 
 
 def _numbered(prefix: str, texts: list[str]) -> IdShape:
-    prefix = prefix or _shared_prefix(texts)
     tails = [text[len(prefix) :] for text in texts if text.startswith(prefix)]
     numbers = [tail for tail in tails if tail.isascii() and tail.isdigit()]
     padded = any(number.startswith("0") for number in numbers)
     width = max(map(len, numbers)) if padded else 0
-    return IdShape("number", prefix, width, base=max([0, *map(int, numbers)]))
-
-
-def _shared_prefix(texts: list[str]) -> str:
-    """The start up to the last separator or the trailing number, if all have the same."""
-    starts = {
-        match[1] for text in texts if (match := re.fullmatch(r"(.*[-_:/.#]|\D*)[^-_:/.#]*", text, re.ASCII | re.DOTALL))
-    }
-    return starts.pop() if len(starts) == 1 else ""
+    return IdShape("number", prefix=prefix, width=width, base=max([0, *map(int, numbers)]))
 
 
 def _gap(seed: int, server: str, table: str, size: int) -> int:
