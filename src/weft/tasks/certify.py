@@ -15,6 +15,7 @@ from weft.records.library import AtomicDraft, TaskFinding
 from weft.records.spec import Refusal, RefusalCode
 from weft.records.state import DatabaseSchema
 from weft.records.task import AtomicSolution, AtomicTask, EnvironmentPin, ReplyPart
+from weft.records.trace import LedgerEntry
 from weft.records.verdict import AnswerPart, ExpectedCall, RubricItem, Verifier
 from weft.runtime.values import json_equal
 from weft.tasks.equivalence import same_state, shows
@@ -89,18 +90,6 @@ async def _certify(draft: AtomicDraft, trials: Trials, task_id: str, seed: int) 
     identity = identifying(environment.contracts.schema_)
     servers = {step.id: step.server for step in draft.reference}
     rivals = _rivals(draft, runs[0])
-    claims = Claims(
-        answer=answer_parts(draft.reply, runs[0], rivals),
-        witnesses=witnesses(draft.reply, servers, inputs, runs[0].results, identity),
-        calls=_refusal_calls(draft, environment.name),
-        rubric=tuple(RubricItem(criterion=words) for words in draft.completion),
-    )
-    _need_something(draft, runs[0], claims)
-    try:
-        slots = generated_slots(runs[0].evidence, schemas, _given_keys(trials))
-        generated = generate_tested([run.evidence for run in runs], schemas, slots, claims)
-    except VerifierError as error:
-        raise _Refused(RefusalCode.INFEASIBLE, str(error), "make the outcome depend on the inputs alone") from error
     subject = Subject(
         environment=environment,
         steps=draft.reference,
@@ -112,19 +101,57 @@ async def _certify(draft: AtomicDraft, trials: Trials, task_id: str, seed: int) 
         extras=first_writes(trials.extras, [step.tool for step in draft.reference]),
         seed=seed,
     )
-    required = [
-        seen
-        for part in draft.reply
-        for item in supports(part.source, inputs, runs[0].results, identity)
-        for seen in item.objects
+    mutants = mutants_of(subject)
+    found = [
+        item for part in draft.reply for item in supports(part.source, inputs, runs[0].results, identity)
     ]
-    results = [
-        await _try_mutant(mutant, generated.verifier, trials, schemas, required, runs[0], ends)
-        for mutant in mutants_of(subject)
-    ]
-    judged = Judged(generated.verifier, _checks(runs, results), tuple(results))
-    _refuse_survivors(judged)
-    return _documents(draft, trials, task_id, judged)
+    yardstick = Yardstick(
+        end=ends,
+        reply=runs[0].reply,
+        fragments=tuple(fragment for item in found for fragment in item.required),
+        calls=tuple(
+            entry for item in found if not item.required for entry in runs[0].entries if entry.call_id == item.step
+        ),
+    )
+    # Witnesses are first as wide as they can be, so that no honest way is refused; where a mutant slips through, they
+    # are narrowed to the rows themselves.
+    for strict in (False, True):
+        claims = Claims(
+            answer=answer_parts(draft.reply, runs[0], rivals),
+            witnesses=witnesses(draft.reply, servers, inputs, runs[0].results, identity, strict=strict),
+            calls=_refusal_calls(draft, environment.name),
+            rubric=tuple(RubricItem(criterion=words) for words in draft.completion),
+        )
+        _need_something(draft, runs[0], claims)
+        try:
+            slots = generated_slots(runs[0].evidence, schemas, _given_keys(trials))
+            generated = generate_tested([run.evidence for run in runs], schemas, slots, claims)
+        except VerifierError as error:
+            raise _Refused(RefusalCode.INFEASIBLE, str(error), "make the outcome depend on the inputs alone") from error
+        results = [await _try_mutant(mutant, generated.verifier, trials, schemas, yardstick) for mutant in mutants]
+        judged = Judged(generated.verifier, _checks(runs, results), tuple(results))
+        if all(check.passed for check in judged.checks):
+            return _documents(draft, trials, task_id, judged)
+        if not any(item.lenient for item in found):
+            break
+    raise _survivors(judged)
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """What a mutant must come to in full to count as equivalent.
+
+    Attributes:
+        end: the reference's end state.
+        reply: its reply.
+        fragments: required returns, word for word.
+        calls: required calls with their whole returns.
+    """
+
+    end: EndState
+    reply: str
+    fragments: tuple[Fragment, ...]
+    calls: tuple[LedgerEntry, ...]
 
 
 async def _reference_runs(draft: AtomicDraft, trials: Trials) -> tuple[tuple[ReferenceRun, ReferenceRun], EndState]:
@@ -262,9 +289,7 @@ async def _try_mutant(
     verifier: Verifier,
     trials: Trials,
     schemas: dict[str, DatabaseSchema],
-    required: Sequence[Fragment],
-    reference: ReferenceRun,
-    end: EndState,
+    yardstick: Yardstick,
 ) -> MutantResult:
     """Execute a mutant from the first initial state; compare in full only what the verifier lets pass."""
     group = await trials.pair[0].fresh()
@@ -277,7 +302,8 @@ async def _try_mutant(
     if not evaluate(verifier, evidence, schemas).passed:
         return MutantResult(kind=mutant.kind, detail=mutant.detail, outcome="killed")
     state = await end_state(group, trials.environment.name)
-    same = same_state(state, end) and mutant.reply == reference.reply and shows(run.entries, required)
+    same = same_state(state, yardstick.end) and mutant.reply == yardstick.reply
+    same = same and shows(run.entries, yardstick.fragments, yardstick.calls)
     return MutantResult(kind=mutant.kind, detail=mutant.detail, outcome="equivalent" if same else "survived")
 
 
@@ -308,16 +334,15 @@ def _checks(runs: Sequence[ReferenceRun], results: Sequence[MutantResult]) -> tu
     )
 
 
-def _refuse_survivors(judged: Judged) -> None:
+def _survivors(judged: Judged) -> _Refused:
     bad = [check for check in judged.checks if not check.passed]
-    if bad:
-        survivors = [f"{item.kind}: {item.detail}" for item in judged.mutants if item.outcome == "survived"]
-        raise _Refused(
-            RefusalCode.NOT_DISCRIMINATING,
-            f"{bad[0].name}: {bad[0].detail}",
-            "choose rows and values that tell right from wrong, or ask for an answer that does",
-            survivors[:5],
-        )
+    survivors = [f"{item.kind}: {item.detail}" for item in judged.mutants if item.outcome == "survived"]
+    return _Refused(
+        RefusalCode.NOT_DISCRIMINATING,
+        f"{bad[0].name}: {bad[0].detail}",
+        "choose rows and values that tell right from wrong, or ask for an answer that does",
+        survivors[:5],
+    )
 
 
 def _documents(draft: AtomicDraft, trials: Trials, task_id: str, judged: Judged) -> Certified:

@@ -29,7 +29,24 @@ def same_state(left: EndState, right: EndState) -> bool:
     return exactly(left.rows, right.rows) and exactly(left.files, right.files)
 
 
-def shows(entries: Sequence[LedgerEntry], required: Sequence[Fragment]) -> bool:
-    """Return whether successful returns hold every required object, whole."""
-    seen = [item for entry in entries if entry.outcome is Outcome.OK for item in objects(entry.result)]
-    return all(any(exactly(item, wanted) for item in seen) for wanted in required)
+def shows(entries: Sequence[LedgerEntry], required: Sequence[Fragment], calls: Sequence[LedgerEntry]) -> bool:
+    """Return whether the required returns are there: fragments word for word, and the very same calls with their results.
+
+    Args:
+        entries: what was called.
+        required: fragments, each within one object of a successful return.
+        calls: calls of the reference whose whole return is required, because it shows a figure and no rows.
+    """
+    good = [entry for entry in entries if entry.outcome is Outcome.OK]
+    seen = [item for entry in good for item in objects(entry.result)]
+    rows = all(any(_within(wanted, item) for item in seen) for wanted in required)
+    return rows and all(any(_same_call(entry, wanted) for entry in good) for wanted in calls)
+
+
+def _within(wanted: Fragment, seen: Fragment) -> bool:
+    return all(name in seen and exactly(seen[name], value) for name, value in wanted.items())
+
+
+def _same_call(left: LedgerEntry, right: LedgerEntry) -> bool:
+    same = left.tool == right.tool and exactly(left.arguments, right.arguments)
+    return same and exactly(left.result, right.result)

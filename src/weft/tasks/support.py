@@ -26,13 +26,16 @@ class Support:
 
     Attributes:
         step: the step that showed it.
-        objects: the whole objects, for comparison in full.
-        alternatives: fragments that show as much, any one list of which suffices.
+        required: fragments that must be shown word for word, for comparison in full; empty when only the very same call
+            shows the answer (a bare total).
+        strict: alternatives that name the rows themselves.
+        lenient: further alternatives: other field names, totals instead of rows.
     """
 
     step: str
-    objects: tuple[Fragment, ...]
-    alternatives: tuple[tuple[Fragment, ...], ...]
+    required: tuple[Fragment, ...]
+    strict: tuple[tuple[Fragment, ...], ...]
+    lenient: tuple[tuple[Fragment, ...], ...] = ()
 
 
 def identifying(schema: DatabaseSchema) -> frozenset[str]:
@@ -82,25 +85,29 @@ def _loose(fragment: Fragment) -> Fragment:
     return {f"*{name}": value for name, value in fragment.items() if _scalar(value)}
 
 
-def _with_loose(rows: tuple[Fragment, ...]) -> tuple[tuple[Fragment, ...], ...]:
-    """Add the alternative in which another tool names the fields otherwise, where two values or more tell the row."""
+def _otherwise(rows: tuple[Fragment, ...]) -> tuple[tuple[Fragment, ...], ...]:
+    """Return the alternative in which another tool names the fields otherwise, where two values or more tell the row."""
     loose = tuple(_loose(row) for row in rows)
     usable = bool(loose) and all(len({repr(value) for value in row.values()}) >= 2 for row in loose)
-    return (rows, loose) if usable else (rows,)
+    return (loose,) if usable else ()
 
 
 def _one(source: FromStep, seen: Fragment, result: JSON, identity: frozenset[str]) -> Support:
     value = seen[source.field]
-    total = source.field.casefold() in TOTALS and isinstance(value, int) and not isinstance(value, bool)
-    row = _fragment(seen, [*source.match, source.field], identity if not total else frozenset())
-    alternatives = _with_loose((row,))
-    if total:
-        alternatives = ((row,),)
+    if source.field.casefold() in TOTALS and isinstance(value, int) and not isinstance(value, bool):
         # Whoever saw every row may count them instead of reading the tool's total.
-        counted = _rows_of(result, int(value), identity)
-        if counted:
-            alternatives = (*alternatives, *_with_loose(counted))
-    return Support(source.step, (seen,), alternatives)
+        rows = _rows_of(result, value, identity)
+        total = ({name: seen[name] for name in (*source.match, source.field)},)
+        if rows:
+            return Support(source.step, rows, (rows,), (*_otherwise(rows), total))
+        return Support(source.step, (), (total,), _named(value))
+    row = _fragment(seen, [*source.match, source.field], identity)
+    return Support(source.step, (row,), ((row,),), _otherwise((row,)))
+
+
+def _named(number: int) -> tuple[tuple[Fragment, ...], ...]:
+    """Return a number under the names that tools which count give it."""
+    return tuple(({name: number},) for name in ("total", "count", "value"))
 
 
 def _rows_of(result: JSON, count: int, identity: frozenset[str]) -> tuple[Fragment, ...]:
@@ -127,13 +134,13 @@ def _lists(value: JSON) -> Iterator[list[JSON]]:
 def _fold(source: FromSteps, many: Sequence[Fragment], result: JSON, identity: frozenset[str]) -> Support:
     fields = [*source.match] if source.fn == "count" else [*source.match, source.field]
     rows = tuple(_fragment(seen, fields, identity) for seen in many[:MOST_ROWS])
-    alternatives: tuple[tuple[Fragment, ...], ...] = _with_loose(rows) if rows and len(many) <= MOST_ROWS else ()
-    if source.fn == "count" and many:
-        # A tool that counts shows the number alone; the usual names of such a field stand for it.
+    if not rows or len(many) > MOST_ROWS:
+        return Support(source.step, (), ())
+    lenient = _otherwise(rows)
+    if source.fn == "count":
         names = [name for name in result if name.casefold() in TOTALS] if isinstance(result, dict) else []
-        for name in dict.fromkeys([*names, "total", "count", "value"]):
-            alternatives = (*alternatives, ({name: len(many)},))
-    return Support(source.step, tuple(many), alternatives)
+        lenient = (*lenient, *_named(len(many)), *(({name: len(many)},) for name in names))
+    return Support(source.step, rows, (rows,), lenient)
 
 
 def witnesses(
@@ -142,6 +149,8 @@ def witnesses(
     inputs: Mapping[str, JSON],
     results: Mapping[str, JSON],
     identity: frozenset[str],
+    *,
+    strict: bool = False,
 ) -> tuple[Witness, ...]:
     """Return a witness for each part of a reply that was observed.
 
@@ -151,11 +160,13 @@ def witnesses(
         inputs: what the user knows.
         results: observed in the reference.
         identity: field names by which rows are told apart.
+        strict: the rows themselves must be shown under their own field names.
     """
     found = []
     for part in reply:
         for number, support in enumerate(supports(part.source, inputs, results, identity)):
-            if support.alternatives:
+            alternatives = support.strict if strict else (*support.strict, *support.lenient)
+            if alternatives:
                 name = part.name if not number else f"{part.name} {number + 1}"
-                found.append(Witness(name=name, server=servers[support.step], alternatives=support.alternatives))
+                found.append(Witness(name=name, server=servers[support.step], alternatives=alternatives))
     return tuple(found)

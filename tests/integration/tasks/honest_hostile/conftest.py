@@ -79,7 +79,7 @@ def use(path: str, role: Any, table: str = "orders", column: str = "", *, requir
     return ArgumentUse(path=path, role=role, table=table, column=column, provenance="declared", required=required)
 
 
-def tool(name: str, effect: Any, case: Case, *uses: ArgumentUse, **properties: Any) -> tuple[ToolSpec, Contract]:
+def tool(name: str, effect: Any, case: Case, /, *uses: ArgumentUse, **properties: Any) -> tuple[ToolSpec, Contract]:
     schema = {
         "type": "object",
         "properties": properties,

@@ -116,7 +116,7 @@ def observed_outputs(found: Found) -> list[TaskOutput]:
     return outputs[: MOST_OUTPUTS + 4]
 
 
-def made_outputs(shop: Workshop, action: Action, table: Table, step: str, tried: Rehearsal) -> list[TaskOutput]:
+def made_outputs(table: Table, step: str, tried: Rehearsal) -> list[TaskOutput]:
     """Return outputs for a row that a call made and shows: first of all its new id."""
     inserted = [
         change.after

@@ -113,9 +113,7 @@ class Finder:
             mine = item.use.table == table.name and item.column is not None
             reference = refers_to(item, self._schema)
             if not item.required:
-                if mine and reference is None and item.role in ("filter", "search", "identifier") and not item.plural:
-                    narrowing.append(item)
-                elif item.role == "search" and item.use.table in ("", table.name) and not item.plural:
+                if (mine and reference is None and item.role in ("filter", "search", "identifier") and not item.plural) or (item.role == "search" and item.use.table in ("", table.name) and not item.plural):
                     narrowing.append(item)
             elif reference is not None and reference != table.name and not item.plural:
                 parents.append(item)

@@ -5,6 +5,7 @@ how. Frames are chosen by the task's own random generator.
 """
 
 import random
+import re
 from collections.abc import Mapping
 
 from weft.records.task import Texts
@@ -58,8 +59,8 @@ FRAMES: dict[str, dict[str, Level]] = {
         "intent": ("Delete {target}.",),
     },
     "act": {
-        "vague": ("Can you see to it that we {verb} {target}{with}?", "It is time to {verb} {target}{with}.",
-                  "We should {verb} {target}{with}."),
+        "vague": ("I think we should {verb} {target}{with}.", "It is time to {verb} {target}{with}.",
+                  "We need to {verb} {target}{with}."),
         "partial": ("Please {verb} {target}{with}.", "Could you {verb} {target}{with}?", "I would like you to {verb} {target}{with}."),
         "full": ("Please {verb} {target}{with}. {lookup}Leave everything else as it is, and confirm when it is done.",
                  "{lookup}{Verb} {target}{with}. Nothing else may change. Let me know once that is done."),
@@ -118,7 +119,7 @@ FRAMES: dict[str, dict[str, Level]] = {
         "intent": ("List {their} of the {many} that {conditions}.",),
     },
     "measure": {
-        "vague": ("What does {measure} come to{scope}?", "Roughly how does {measure} look{scope}? I need the exact value."),
+        "vague": ("What does {measure} come to{scope}?", "I was wondering about {measure}{scope}."),
         "partial": ("What is {measure}{scope}?", "Please tell me {measure}{scope}.", "Could you find out {measure}{scope}?"),
         "full": ("{lookup}Please find out {measure}{scope} and give me the exact value. Change nothing.",
                  "Tell me {measure}{scope}, exactly as it is reported. {lookup}Do not change anything."),
@@ -147,7 +148,8 @@ def fill(frame: str, slots: Mapping[str, str]) -> str:
     text = frame
     for name, value in slots.items():
         text = text.replace("{" + name + "}", value)
-    return sentences(text)
+    # A quotation that ends a sentence brings its own full stop.
+    return re.sub(r"([.!?])\"\.(?=\s|$)", r'\1"', sentences(text))
 
 
 def sentences(text: str) -> str:

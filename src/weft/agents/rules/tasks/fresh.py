@@ -147,7 +147,7 @@ def fits(schema: Mapping[str, Any], value: JSON) -> bool:
         return False
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         low, top = schema.get("minimum"), schema.get("maximum")
-        if isinstance(low, (int, float)) and value < low or isinstance(top, (int, float)) and value > top:
+        if (isinstance(low, (int, float)) and value < low) or (isinstance(top, (int, float)) and value > top):
             return False
     if isinstance(value, str):
         pattern = schema.get("pattern")

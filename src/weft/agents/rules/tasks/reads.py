@@ -1,8 +1,11 @@
 """Drafts of tasks that ask: look-ups, counts, lists and figures (Weft 3.1.2)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from weft.agents.reference import objects
 from weft.agents.rules.tasks.actions import Action, Parameter, missing_required, table_of
+from weft.agents.rules.tasks.addressing import Address, address
 from weft.agents.rules.tasks.drafting import (
     Sketch,
     Workshop,
@@ -18,6 +21,7 @@ from weft.agents.rules.tasks.words import label, listed, meaning, noun, plural, 
 from weft.records.base import JSON
 from weft.records.library import AtomicDraft
 from weft.records.state import Column, ColumnRole, ColumnType, Row, Table
+from weft.runtime.values import json_equal
 from weft.records.task import FromStep, FromSteps, Given, ReplyPart, Source, TaskOutput
 
 MOST_NAMES = 5
@@ -47,58 +51,77 @@ def read_drafts(shop: Workshop, action: Action, *, tries: int = 4, variant: int 
     return None
 
 
-def _own_key(action: Action, table: Table) -> Parameter | None:
-    mine = [item for item in action.by_role("identifier") if item.use.table == table.name and item.column is not None]
-    return next((item for item in mine if item.required and not item.plural), None)
-
-
 def _look_up(shop: Workshop, action: Action, table: Table, row: Row, variant: int) -> AtomicDraft | None:
-    """One row by its key, after it was found; the answer is a value of it that other rows do not share."""
-    key = _own_key(action, table)
-    if key is None or key.column is None:
+    """One row by what names it; the answer is a value of it that other rows do not share."""
+    roles = ("identifier", "parent", "link")
+    named = [
+        item
+        for item in action.by_role(*roles)
+        if item.required and item.use.table == table.name and item.column is not None and not item.plural
+    ]
+    if not any(item.role == "identifier" for item in named):
         return None
-    found = shop.finder.find(table, row, prefix="", prefer=shop.wanted, variant=variant)
-    source = found.source(key.column.name) if found is not None else None
-    if found is None or source is None:
+    way = address(shop, table, row, named, variant=variant)
+    if way is None:
         return None
-    sketch, asked = Sketch(kind="read"), Asked(values={key.path: source})
-    if not _required(shop, action, table, row, sketch, asked, skip=(key,)):
+    sketch, asked = Sketch(kind="read"), Asked(values=dict(way.sources), founds=list(way.founds))
+    if not _required(shop, action, table, row, sketch, asked, skip=tuple(named)):
         return None
-    asked.founds.insert(0, found)
     if any(missing_required(action, list(asked.values))):
         return None
-    for way in asked.founds:
-        sketch.take(way)
-        sketch.outputs += observed_outputs(way)
+    for found in asked.founds:
+        sketch.take(found)
+        sketch.outputs += observed_outputs(found)
     sketch.steps.append(call_of("look", shop.server, action, asked.values))
     sketch.chain.append(action.step)
     tried = shop.probe.rehearse(sketch.steps, sketch.values())
     if not tried.ok or tried.changed:
         return None
     shown = shown_fields(aligned(tried.results["look"], [row], table), table)
-    return _answer(shop, sketch, table, row, found, shown, source, key)
+    seen = shown or shown_by_name(tried.results["look"], row, table)
+    return _answer(shop, sketch, Shown(table, row, seen), way, named)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A row as the last step shows it."""
+
+    table: Table
+    row: Row
+    fields: dict[str, str]
+
+
+def shown_by_name(result: JSON, row: Row, table: Table) -> dict[str, str]:
+    """Return the columns that some object shows under their own names, for rows without a key of their own."""
+    for seen in objects(result):
+        same = {
+            column.name: column.field
+            for column in table.columns
+            if column.field in seen and json_equal(seen[column.field], row.get(column.name))
+        }
+        if len(same) > 1:
+            return same
+    return {}
 
 
 def _answer(
-    shop: Workshop,
-    sketch: Sketch,
-    table: Table,
-    row: Row,
-    found: Found,
-    shown: dict[str, str],
-    key_source: Source,
-    key: Parameter,
+    shop: Workshop, sketch: Sketch, shown: Shown, way: Address, named: Sequence[Parameter]
 ) -> AtomicDraft | None:
-    named = {item.keyed for item in sketch.inputs}
-    only_here = [name for name in shown if name not in found.fields or not found.steps]
-    for name in [*only_here, *[item for item in shown if item not in only_here]]:
+    """Ask for one of the shown values, best one that nothing before has shown."""
+    table, row = shown.table, shown.row
+    told = {item.keyed for item in sketch.inputs}
+    before = {name for found in way.founds if found.steps and found.table.name == table.name for name in found.fields}
+    order = sorted(shown.fields, key=lambda name: (name in before, shop.rng.random()))
+    match = {
+        shown.fields[item.column.name]: way.sources[item.path]
+        for item in named
+        if item.column is not None and item.column.name in shown.fields
+    }
+    for name in order:
         column = table.column(name)
-        if f"{table.name}.{name}" in named or not answerable(column, row, shop, table):
+        if f"{table.name}.{name}" in told or not answerable(column, row, shop, table):
             continue
-        match: dict[str, Source] = {}
-        if key.column is not None and key.column.name in shown:
-            match = {shown[key.column.name]: key_source}
-        source = FromStep(kind="step", step="look", field=shown[name], match=match)
+        source = FromStep(kind="step", step="look", field=shown.fields[name], match=match)
         means = meaning(column, table)
         part = "_".join(split(column.field)) or name
         sketch.reply = [ReplyPart.model_validate({"name": part, "source": source, "kind": means.answer})]
@@ -107,10 +130,10 @@ def _answer(
         wording = label(column, table)
         if means.answer == "boolean":
             sketch.reply_text = f"{wording}: {{{part}}}."
-            slots = {"whether": f'whether "{wording}" is set for {found.phrase}'}
-            return finish(shop, sketch, "check", slots, founds=[found])
+            slots = {"whether": f'whether "{wording}" is set for {way.phrase}'}
+            return finish(shop, sketch, "check", slots, founds=way.founds)
         sketch.reply_text = f"The {wording} is {{{part}}}."
-        return finish(shop, sketch, "read", {"ask_of": f"the {wording} of {found.phrase}"}, founds=[found])
+        return finish(shop, sketch, "read", {"ask_of": f"the {wording} of {way.phrase}"}, founds=way.founds)
     return None
 
 
@@ -229,7 +252,7 @@ def _select(shop: Workshop, action: Action, table: Table, row: Row, variant: int
     pairs = aligned(tried.results["list"], rows, table)
     fields = shown_fields(pairs, table)
     matching = {repr(other[table.key[0]]): other for _, other in pairs}
-    if not matching or len(matching) == len(rows) and asked.conditions:
+    if not matching or (len(matching) == len(rows) and asked.conditions):
         return None
     return _which(shop, sketch, table, asked, list(matching.values()), fields, tried.results["list"])
 

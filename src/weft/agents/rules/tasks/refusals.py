@@ -7,12 +7,12 @@ learn than looking and acting, and no tool is covered by being left alone.
 from collections.abc import Iterator
 
 from weft.agents.rules.tasks.actions import Action, Parameter, table_of
+from weft.agents.rules.tasks.addressing import addressing
 from weft.agents.rules.tasks.drafting import Sketch, Workshop, finish
-from weft.agents.rules.tasks.finding import Found, call_of, told_by
+from weft.agents.rules.tasks.finding import Found, call_of, phrase_of, told_by
 from weft.agents.rules.tasks.fresh import fits, statable
 from weft.agents.rules.tasks.verbs import verb_of
-from weft.agents.rules.tasks.words import label, noun, value_words
-from weft.agents.rules.tasks.writes import target_of
+from weft.agents.rules.tasks.words import label, value_words
 from weft.records.contract import Transition
 from weft.records.library import AtomicDraft, RefusalEvidence
 from weft.records.state import Column, Row, Table
@@ -31,9 +31,10 @@ def refusal_drafts(shop: Workshop, *, most: int) -> Iterator[AtomicDraft]:
     shop.rng.shuffle(candidates)
     for action in candidates:
         table = table_of(shop.schema, action.table)
-        target = target_of(action, table, shop) if table is not None else None
-        if table is None or target is None or target.plural or target.column is None:
+        named = addressing(action, table) if table is not None else []
+        if table is None or len(named) != 1 or named[0].plural:
             continue
+        target = named[0]
         draft = _forbidden(shop, action, table, target) or _missing(shop, action, table, target)
         if draft is not None:
             yield draft
@@ -55,14 +56,14 @@ def lookers(shop: Workshop, table: Table, action: Action) -> tuple[str, ...]:
 
 def _missing(shop: Workshop, action: Action, table: Table, target: Parameter) -> AtomicDraft | None:
     """Ask for an act on a row that is not there."""
-    if not _simple(action, target):
+    if not _simple(action, target) or action.case.intent in ("update", "upsert"):
         return None
     for reader in shop.finder.readers(table):
         if reader.own or reader.parents:
             continue
         for row in shop.rows(table.name)[:2]:
             for column in shop.finder.telling(table, row, reader.fields)[:1]:
-                ghost = _ghost(shop, table, column, row)
+                ghost = _ghost(shop, table, column)
                 if ghost is None:
                     continue
                 known = told_by(column, table, {**row, column.name: ghost}, "").model_copy(update={"keyed": ""})
@@ -73,13 +74,13 @@ def _missing(shop: Workshop, action: Action, table: Table, target: Parameter) ->
                 step = call_of("look", shop.server, reader.action, sources)
                 tried = shop.probe.rehearse([step], {known.name: ghost})
                 if tried.ok:
-                    phrase = f"the {noun(table)} with the {label(column, table)} {known.words}"
+                    phrase = phrase_of(column, table, {**row, column.name: ghost})
                     found = Found(table, row, phrase, steps=[step], chain=[reader.action.step], inputs=[known])
                     return _draft(shop, action, found, MISSING, "I could not find it: there is no such entry, so nothing was changed.")
     return None
 
 
-def _ghost(shop: Workshop, table: Table, column: Column, row: Row) -> str | None:
+def _ghost(shop: Workshop, table: Table, column: Column) -> str | None:
     """Return a value like the column's that no row has, nor holds inside."""
     taken = [str(other.get(column.name)).casefold() for other in shop.probe.rows.get(table.name, ())]
     for value in shop.fresh.unused(table.name, column.name):

@@ -14,6 +14,10 @@ MONEY = frozenset({"price", "amount", "total", "cost", "budget", "balance", "sal
 SHORT = {"id": "ID", "url": "link", "uri": "link", "ids": "IDs", "qty": "quantity", "desc": "description", "api": "API",
          "cc": "CC", "bcc": "BCC", "ip": "IP", "isbn": "ISBN", "sku": "SKU", "html": "HTML", "pr": "pull request",
          "num": "number", "dob": "date of birth", "lat": "latitude", "lon": "longitude", "lng": "longitude"}  # fmt: skip
+UNITS = {"bytes": "bytes", "seconds": "seconds", "minutes": "minutes", "hours": "hours", "days": "days",
+         "ms": "milliseconds", "km": "kilometres", "kg": "kilograms", "cm": "centimetres", "percent": "percent",
+         "usd": "US dollars", "eur": "euros", "cents": "cents", "mb": "megabytes", "kb": "kilobytes", "m": "metres",
+         "pct": "percent"}  # fmt: skip
 IRREGULAR = {"person": "people", "child": "children", "status": "statuses", "address": "addresses", "series": "series",
              "news": "news", "data": "data", "media": "media", "information": "information", "analysis": "analyses",
              "man": "men", "woman": "women", "foot": "feet", "index": "indexes", "metadata": "metadata"}  # fmt: skip
@@ -32,7 +36,12 @@ def spoken(words: list[str]) -> str:
 
 def label(column: Column, table: Table | None = None) -> str:
     """Return what a person calls a column: ``due date``, ``assignee`` for ``assignee_id``."""
-    return field_label(column.field, table, reference=column.role is ColumnRole.FOREIGN_KEY)
+    words = field_label(column.field, table, reference=column.role is ColumnRole.FOREIGN_KEY)
+    if column.type is ColumnType.DATE and not set(words.split()) & {"date", "day", "birthday", "birth"}:
+        return f"{words} date"
+    if column.type is ColumnType.DATETIME and not set(words.split()) & {"date", "time", "at", "moment", "deadline"}:
+        return f"{words} time"
+    return words
 
 
 def field_label(field: str, table: Table | None = None, *, reference: bool = False) -> str:
@@ -48,6 +57,8 @@ def field_label(field: str, table: Table | None = None, *, reference: bool = Fal
         words = words[:-1]
     if len(words) > 1 and words[-1] in ("at", "on") and words[-2] not in ("look", "log"):
         words = {"created": ["creation", "date"], "updated": ["last", "change"]}.get(words[-2], [words[-2], "date"])
+    if len(words) > 1 and words[-1] in UNITS:
+        return f"{spoken(words[:-1])} in {UNITS[words[-1]]}"
     return spoken(words) or field
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from weft.agents.rules.tasks.addressing import address, addressing
 from weft.agents.rules.tasks.actions import IDLE, Action, Parameter, missing_required, table_of
 from weft.agents.rules.tasks.drafting import (
     Sketch,
@@ -33,6 +34,7 @@ class Written:
     founds: list[Found] = field(default_factory=list)
     told: list[tuple[Parameter, str]] = field(default_factory=list)
     references: list[tuple[Parameter, Found]] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
 
 
 def write_drafts(shop: Workshop, action: Action, *, tries: int = 3, variant: int = 0) -> AtomicDraft | None:
@@ -47,33 +49,23 @@ def write_drafts(shop: Workshop, action: Action, *, tries: int = 3, variant: int
     table = table_of(shop.schema, action.table) if action.table else None
     if table is None:
         return None
-    target = target_of(action, table, shop)
-    rows: Sequence[Row | None] = shop.rows(table.name)[:tries] if target is not None else [None] * 2
+    named = addressing(action, table)
+    rows: Sequence[Row | None] = shop.rows(table.name)[:tries] if named else [None] * 2
     for row in rows:
-        draft = _attempt(shop, action, table, target, row, variant)
+        draft = _attempt(shop, action, table, named, row, variant)
         if draft is not None:
             return draft
     return None
 
 
-def target_of(action: Action, table: Table, shop: Workshop) -> Parameter | None:
-    """Return the argument that says which row is meant, or None for a write that makes one."""
-    mine = [item for item in action.by_role("identifier") if item.use.table == table.name and item.column is not None]
-    needed = [item for item in mine if item.required] or mine
-    if needed:
-        return needed[0]
-    bulk = [item for item in action.by_role("bulk") if item.use.table in ("", table.name) and item.column is not None]
-    return bulk[0] if bulk and refers_to(bulk[0], shop.schema) == table.name else None
-
-
 def _attempt(
-    shop: Workshop, action: Action, table: Table, target: Parameter | None, row: Row | None, variant: int
+    shop: Workshop, action: Action, table: Table, named: Sequence[Parameter], row: Row | None, variant: int
 ) -> AtomicDraft | None:
-    sketch = Sketch(kind=kind_of(action, target))
+    sketch = Sketch(kind=kind_of(action, named))
     written = Written()
-    if target is not None and row is not None and not _aim(shop, sketch, written, target, table, row, variant):
+    if row is not None and not _aim(shop, written, named, table, row, variant):
         return None
-    if not _fill(shop, action, table, sketch, written, target, row):
+    if not _fill(shop, action, table, sketch, written, named, row):
         return None
     if any(missing_required(action, list(written.values))):
         return None
@@ -85,52 +77,49 @@ def _attempt(
     tried = shop.probe.rehearse(sketch.steps, sketch.values())
     if not tried.ok or tried.changes[-1].empty:
         return None
-    made = made_outputs(shop, action, table, "act", tried)
+    made = made_outputs(table, "act", tried)
     sketch.outputs = [*made, *sketch.outputs]
-    if any(item.steps for item in written.founds) and target is not None:
-        sketch.kind = sketch.kind if sketch.kind in ("transition", "delete", "correction", "bulk") else "lookup_then_act"
-    return _said(shop, sketch, action, table, target, written)
+    if any(item.steps for item in written.founds) and named and sketch.kind in ("update", "act", "upsert"):
+        sketch.kind = "lookup_then_act"
+    return _said(shop, sketch, action, table, named, written)
 
 
-def kind_of(action: Action, target: Parameter | None) -> str:
+def kind_of(action: Action, named: Sequence[Parameter]) -> str:
     """Return the kind of task that a write makes."""
     intent = action.case.intent
-    if target is not None and target.plural:
+    if any(item.plural for item in named):
         return "bulk"
     if intent in ("create", "update", "delete", "transition", "link", "unlink", "upsert"):
-        return "create" if intent == "upsert" and target is None else intent
-    return "create" if target is None else "act"
+        return "create" if intent == "upsert" and not named else intent
+    return "act" if named else "create"
 
 
 def _aim(
-    shop: Workshop, sketch: Sketch, written: Written, target: Parameter, table: Table, row: Row, variant: int
+    shop: Workshop, written: Written, named: Sequence[Parameter], table: Table, row: Row, variant: int
 ) -> bool:
-    """Add the way to the row that is acted on."""
-    column = target.column
-    if column is None:
-        return False
+    """Add the way to the row that is acted on, or to two of them for a bulk act."""
     rows = [row]
-    if target.plural:
+    if any(item.plural for item in named):
         rows += [other for other in shop.rows(table.name) if other != row][:1]
-    sources: list[Source] = []
+    gathered: dict[str, list[Source]] = {}
     for number, wanted in enumerate(rows):
         prefix = "" if number == 0 else f"other{number}_"
-        found = shop.finder.find(table, wanted, prefix=prefix, prefer=shop.wanted, variant=variant)
-        source = found.source(column.name) if found is not None else None
-        if found is None or source is None:
+        found = address(shop, table, wanted, named, prefix=prefix, variant=variant)
+        if found is None:
             return False
-        written.founds.append(found)
-        sources.append(source)
-    path = target.path
-    if target.plural and path.endswith("[]"):
-        written.values[path.removesuffix("[]")] = BuildList(kind="list", items=tuple(sources))
-    elif target.plural and "[]" not in path:
-        written.values[path] = BuildList(kind="list", items=tuple(sources))
-    elif target.plural:
-        written.values[path] = sources[0]
-        written.founds = written.founds[:1]
-    else:
-        written.values[path] = sources[0]
+        written.founds += found.founds
+        written.targets.append(found.phrase)
+        for path, source in found.sources.items():
+            gathered.setdefault(path, []).append(source)
+    for item in named:
+        path, sources = item.path, gathered[item.path]
+        if not item.plural:
+            written.values[path] = sources[0]
+        elif path.endswith("[]") or "[]" not in path:
+            written.values[path.removesuffix("[]")] = BuildList(kind="list", items=tuple(sources))
+        else:
+            written.values[path] = sources[0]
+            written.targets = written.targets[:1]
     return True
 
 
@@ -140,31 +129,29 @@ def _fill(
     table: Table,
     sketch: Sketch,
     written: Written,
-    target: Parameter | None,
+    named: Sequence[Parameter],
     row: Row | None,
 ) -> bool:
     """Fill the other arguments: required ones, and a few optional ones that a user might care about."""
     optional: list[Parameter] = []
     for item in action.parameters:
-        if item is target or item.path in written.values:
+        if item in named or item.path in written.values:
             continue
         if item.required:
             if not _one(shop, table, sketch, written, item, row):
                 return False
-        elif item.role in ATTRIBUTES and item.column is not None and item.role not in IDLE:
-            optional.append(item)
-        elif item.role in ("parent", "link") and not item.plural and target is None:
+        elif (item.role in ATTRIBUTES and item.column is not None and item.role not in IDLE) or (item.role in ("parent", "link") and not item.plural and not named):
             optional.append(item)
     shop.rng.shuffle(optional)
     optional.sort(key=lambda item: (item.column is None or item.column.role is not ColumnRole.NAME, item.role == "status"))
     enough = len(written.told) + len(written.references)
-    wanted = MOST_OPTIONAL if target is None else max(0, 2 - enough) or (0 if enough else 1)
+    wanted = MOST_OPTIONAL if not named else max(0, 2 - enough) or (0 if enough else 1)
     if action.case.intent in ("update", "upsert") and not written.told:
         wanted = shop.rng.choice((1, 1, 2))
     for item in optional:
         if wanted <= 0:
             break
-        if target is not None and item.column is not None and item.column.role is ColumnRole.NAME and len(optional) > 2:
+        if named and item.column is not None and item.column.role is ColumnRole.NAME and len(optional) > 2:
             continue  # renaming what was just looked up by its name reads oddly
         wanted -= _one(shop, table, sketch, written, item, row)
     return True
@@ -243,16 +230,15 @@ def _refer(
 
 
 def _said(
-    shop: Workshop, sketch: Sketch, action: Action, table: Table, target: Parameter | None, written: Written
+    shop: Workshop, sketch: Sketch, action: Action, table: Table, named: Sequence[Parameter], written: Written
 ) -> AtomicDraft | None:
-    if target is None:
+    if not named:
         return _said_create(shop, sketch, action, table, written)
-    phrase = written.founds[0].phrase
+    phrase = written.targets[0]
     slots = {"target": phrase}
     founds = written.founds
-    if target.plural and len(founds) > 1:
-        both = listed([found.phrase for found in founds if found.table.name == table.name][:2])
-        slots.update(targets=both, verb=verb_of(action), **{"with": _with(written, table)})
+    if len(written.targets) > 1:
+        slots.update(targets=listed(written.targets), verb=verb_of(action), **{"with": _with(written, table)})
         return finish(shop, sketch, "bulk", slots, founds=founds)
     intent = action.case.intent
     if intent == "delete" and not written.told and not written.references:
@@ -313,16 +299,16 @@ def _details(written: Written, table: Table) -> str:
         if column is not None and column.role is ColumnRole.NAME and item.use.table == table.name and not called:
             called = f"called {words}"
         else:
-            others.append(f"the {_name(item, table)} {words}")
+            others.append(_said_pair(_name(item, table), words, item))
     owners = []
     for item, found in written.references:
         name = _name(item, table)
         same = set(split(name)) & set(split(noun(found.table)))
         if same or name in ("parent", "owner", "container"):
-            owners.append(f"for {found.phrase}")
+            owners.append(found.phrase)
         else:
             others.append(f"{found.phrase} as the {name}")
-    text = " ".join([called, *owners]).strip()
+    text = " ".join([called, f"for {listed(owners)}" if owners else ""]).strip()
     if others:
         text += (" " if text and not owners else ", " if text else "") + "with " + listed(others)
     return text.replace(" ,", ",")
@@ -334,13 +320,18 @@ def _name(item: Parameter, table: Table) -> str:
     return field_label(item.leaf, table, reference=item.role in ("parent", "link", "identifier"))
 
 
+def _said_pair(name: str, words: str, item: Parameter) -> str:
+    """Return a value with its name: ``the quantity 5``, and ``"gift" set to yes`` for a switch."""
+    return f'"{name}" set to {words}' if item.schema.get("type") == "boolean" else f"the {name} {words}"
+
+
 def _pairs(written: Written, table: Table) -> list[tuple[str, str]]:
     pairs = [(_name(item, table), words) for item, words in written.told]
     return pairs + [(_name(item, table), found.phrase) for item, found in written.references]
 
 
 def _with(written: Written, table: Table, *, references: bool = True) -> str:
-    told = [f"the {_name(item, table)} {words}" for item, words in written.told]
+    told = [_said_pair(_name(item, table), words, item) for item, words in written.told]
     if references:
         told += [f"{found.phrase} as the {_name(item, table)}" for item, found in written.references]
     return f" with {listed(told)}" if told else ""
