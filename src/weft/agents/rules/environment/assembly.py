@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.agents.rules.environment.blueprint import Blueprint
 from weft.agents.rules.environment.bulk import relabel
-from weft.agents.rules.environment.change import build_delete, build_transition, build_update
+from weft.agents.rules.environment.change import build_delete, build_set, build_transition, build_update
 from weft.agents.rules.environment.create import build_copy, build_create, build_upsert
 from weft.agents.rules.environment.engines import BIND
 from weft.agents.rules.environment.files import build_file
@@ -25,7 +25,7 @@ from weft.records.expression import Expr, Not, Truthy
 from weft.records.spec import Provenance, RefusalCode
 
 _BUILDERS: dict[str, Callable[[Part, Blueprint], Outcome]] = {
-    "create": build_create, "send": build_create, "add": build_create, "upsert": build_upsert, "set": build_upsert,
+    "create": build_create, "send": build_create, "add": build_create, "upsert": build_upsert, "set": build_set,
     "get": build_get, "list": build_list, "search": build_list, "count": build_count, "aggregate": build_totals,
     "update": build_update, "move": build_update, "assign": build_update, "delete": build_delete, "clear": build_delete,
     "transition": build_transition, "link": build_link, "unlink": build_unlink, "copy": build_copy, "run": build_run,

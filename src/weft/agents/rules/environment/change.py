@@ -1,15 +1,16 @@
 """Changing rows: updates, state transitions, deletions with what hangs on the rows."""
 
 from weft.agents.rules.environment.blueprint import Blueprint, TablePlan
-from weft.agents.rules.environment.create import values_of, written
+from weft.agents.rules.environment.create import build_upsert, values_of, written
 from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.returns import Outcome
 from weft.agents.rules.environment.rows import argument
 from weft.agents.rules.environment.selecting import find_one, filters, guard, guards, need_selector, not_found, predicates, row_guards
-from weft.records.contract import Delete, Each, Find, Guard, Operation, Transition, Update
+from weft.records.contract import Delete, Each, Find, Operation, Transition, Update
 from weft.records.expression import Compare, Expr, Length, Where, const, var
 from weft.records.spec import RefusalCode
+from weft.records.state import IdStyle
 
 
 def build_update(part: Part, blueprint: Blueprint) -> Outcome:
@@ -156,4 +157,9 @@ def _clear(nulls: list[tuple[TablePlan, str]], table: TablePlan, single: bool) -
     return found
 
 
-__all__ = ["Guard", "build_delete", "build_transition", "build_update", "hanging"]
+def build_set(part: Part, blueprint: Blueprint) -> Outcome:
+    """Set attributes of the row that generated ids name; where the caller names rows, make the missing one."""
+    table = part.main()
+    if any(use.column is not None and use.column.name == table.id for use in part.role("identifier")) and table.id_style != IdStyle.NATURAL:
+        return build_update(part, blueprint)
+    return build_upsert(part, blueprint)

@@ -129,9 +129,31 @@ class Resolver:
         return schema
 
     def properties(self, schema: Schema) -> list[tuple[str, Schema]]:
-        """The properties of an object schema, in declared order."""
+        """The properties of an object schema, in declared order, each with no reference left in it."""
         found = schema.get("properties")
-        return [(name, self.plain(value)) for name, value in found.items()] if isinstance(found, Mapping) else []
+        return [(name, self.whole(value)) for name, value in found.items()] if isinstance(found, Mapping) else []
+
+    def whole(self, schema: object, depth: int = 0) -> Schema:
+        """The schema with the references inside it followed too; below a depth only types are kept."""
+        plain = self.plain(schema)
+        if depth > _MAX_DEPTH:
+            return {key: value for key, value in plain.items() if key in ("type", "enum", "nullable", "const")}
+        result = dict(plain)
+        if isinstance(plain.get("properties"), Mapping):
+            result["properties"] = {name: self.whole(value, depth + 1) for name, value in plain["properties"].items()}
+        for key in ("items", "additionalProperties"):
+            if isinstance(plain.get(key), Mapping):
+                result[key] = self.whole(plain[key], depth + 1)
+        for key in ("anyOf", "oneOf"):
+            if isinstance(plain.get(key), list):
+                result[key] = [self.whole(branch, depth + 1) for branch in plain[key]]
+        if result.pop("nullable", None) and depth > 0:
+            result = {"anyOf": [result, {"type": "null"}]}
+        elif plain.get("nullable"):
+            result["nullable"] = True
+        for key in ("$defs", "definitions"):
+            result.pop(key, None)
+        return result
 
 
 def _null_type(schema: Schema) -> Schema:

@@ -11,6 +11,7 @@ from weft.agents.rules.environment.words import singular
 from weft.records.spec import Provenance
 from weft.records.state import ColumnRole, ColumnType, IdStyle
 
+REPLIES = ("reply", "respond")
 _SELECTING = ("get", "update", "delete", "transition", "copy", "move", "run", "set", "upsert", "assign", "clear", "unlink", "link", "add")
 
 
@@ -96,7 +97,8 @@ def _account_scope(parts: Sequence[Part]) -> set[str]:
 def _strong(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint) -> tuple[Field, str] | None:
     votes: dict[tuple[str, str], list[Field]] = {}
     for part in parts:
-        if part.intent.kind not in _SELECTING or (part.link is not None and part.link[0] is not table):
+        replies = part.intent.verb in REPLIES
+        if (part.intent.kind not in _SELECTING and not replies) or (part.link is not None and part.link[0] is not table):
             continue
         for field in part.fields:
             grade = names_main(field, table, blueprint) if scalar_id(field) else 0

@@ -279,7 +279,8 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
         made = [part for part in parts if part.problem is None and part.table is table and part.intent.kind in ("create", "send", "add")]
         for column in table.columns:
             given = all(any(use.column is column and use.field.required for use in part.uses) for part in made)
-            if column.references and made and given:
+            scoped = any(table.find(words) is column for words in table.scope)
+            if column.references and column.references != table.name and given and (made or scoped):
                 column.nullable = False
             if given and _is_scope(column, table):
                 column.role = ColumnRole.KEY

@@ -6,7 +6,7 @@ from dataclasses import replace
 from weft.agents.rules.environment.blueprint import Blueprint, TablePlan
 from weft.agents.rules.environment.columns import attribute, reference_target
 from weft.agents.rules.environment.fields import Field
-from weft.agents.rules.environment.identifiers import id_list, id_parts, names_main, refers, scalar_id
+from weft.agents.rules.environment.identifiers import REPLIES, id_list, id_parts, names_main, refers, scalar_id
 from weft.agents.rules.environment.lexicon import NATURAL_WORDS, control_reason, is_projection
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.reading import noun_is
@@ -27,7 +27,7 @@ def assign_write(part: Part, blueprint: Blueprint) -> None:
     selecting = part.intent.kind in SELECTS
     has_key = any(_key_grade(field, table, blueprint) >= 2 for field in part.fields)
     for field in part.fields:
-        use = _control(field, part) or (_select(field, part, table, blueprint, has_key) if selecting else _given_key(field, table, blueprint))
+        use = _control(field, part) or (_select(field, part, table, blueprint, has_key) if selecting else _given_key(field, part, table, blueprint))
         part.uses.append(use or _attribute(field, part, table, blueprint))
     if selecting and not part.role("identifier") and part.intent.kind != "upsert":
         _fallback_selectors(part, table)
@@ -62,7 +62,19 @@ def _control(field: Field, part: Part) -> Use | None:
     return None
 
 
-def _given_key(field: Field, table: TablePlan, blueprint: Blueprint) -> Use | None:
+def _reply(field: Field, table: TablePlan, blueprint: Blueprint) -> Use | None:
+    """The row that a reply answers: a reference inside the same table."""
+    if _key_grade(field, table, blueprint) < 2 or field.is_array:
+        return None
+    key = table.column(table.id)
+    column = table.find(("reply", "to", "id")) or table.plain("reply_to_id", key.type, evidence=f"{field.name} names what is answered", provenance=Provenance.DECLARED)
+    column.role, column.references, column.schema = ColumnRole.FOREIGN_KEY, table.name, key.schema
+    return Use(field, "link", table, column, "", Provenance.DECLARED, "names what is answered")
+
+
+def _given_key(field: Field, part: Part, table: TablePlan, blueprint: Blueprint) -> Use | None:
+    if part.intent.verb in REPLIES:
+        return _reply(field, table, blueprint)
     key = table.column(table.id)
     if scalar_id(field) and (key.key == table.normal(field.words) or names_main(field, table, blueprint) >= 3):
         base, suffix = id_parts(field)

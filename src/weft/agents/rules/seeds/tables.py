@@ -142,7 +142,7 @@ class TableSeeder:
     def _foreign(self, table: Table, column: Column, count: int) -> list[Any]:
         """Return parents' ids unevenly: a parent with no child, one with one, some with many."""
         parents = self._parent_values(column)
-        rng = stream(self.seed, "foreign", table.name, column.name)
+        rng = self._foreign_stream(table, column)
         if not parents:
             return [None] * count
         if column.references == table.name:
@@ -156,6 +156,13 @@ class TableSeeder:
         if column.nullable and column.name not in table.key and count >= 4 and not table.relation:
             values[rng.randrange(count)] = None
         return values
+
+    def _foreign_stream(self, table: Table, column: Column) -> random.Random:
+        """One stream for all parents of a row, so that rows share several parents at once; a second parent of a kind differs."""
+        same = [c.name for c in table.columns if c.references == column.references]
+        if table.relation or column.name in table.key or same[0] != column.name:
+            return stream(self.seed, "foreign", table.name, column.name)
+        return stream(self.seed, "foreign", table.name)
 
     def _tree(self, column: Column, own: list[Any], count: int, rng: random.Random) -> list[Any]:
         """Return parents inside the same table: earlier rows only, a third of the rows without a parent."""
