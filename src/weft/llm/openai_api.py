@@ -106,6 +106,9 @@ class OpenAIClient:
         self._client = openai.AsyncOpenAI(
             base_url=base_url, api_key=api_key or "none", timeout=timeout, max_retries=retries
         )
+        # The package takes these from the process's own variables; only the command line reads those.
+        self._client.organization = None
+        self._client.project = None
 
     @property
     def name(self) -> str:

@@ -2,7 +2,8 @@ import anyio
 import pytest
 
 from weft.errors import InputError, ModelError
-from weft.records.trace import Message
+from weft.records.trace import Message, Segment, StopReason
+from weft.train.alignment import sequences_of
 
 pytestmark = pytest.mark.train
 pytest.importorskip("torch", reason="needs torch: scripts/install train")
@@ -22,9 +23,9 @@ def policy() -> LocalModel:
     return tiny_policy(TEXTS, seed=3, vocabulary=300, max_tokens=24)
 
 
-def answer(policy: LocalModel, messages: list[Message], *, seed: int = 1, temperature: float = 1.0):  # noqa: ANN201
+def answer(policy: LocalModel, messages: list[Message], *, seed=1, temperature=1.0, tools=TOOLS):  # noqa: ANN001, ANN201
     async def ask():  # noqa: ANN202
-        return await policy.complete(messages, TOOLS, seed=seed, temperature=temperature)
+        return await policy.complete(messages, tools, seed=seed, temperature=temperature)
 
     return anyio.run(ask)
 
@@ -83,6 +84,33 @@ def test_a_conversation_without_room_for_an_answer_is_a_model_error(policy: Loca
     narrow = LocalModel(policy.module, policy.tokenizer, context=10)
     with pytest.raises(ModelError, match="fill the context of 10"):
         answer(narrow, ASKED)
+
+
+def test_two_calls_and_their_results_join_to_the_template_s_rendering_with_ends_trained_and_line_breaks_not() -> None:
+    tokenizer = tiny_tokenizer(TEXTS, vocabulary=300)
+    said = ["CALL A CALL B<|im_end|>", "done<|im_end|>"]
+
+    class Told(LocalModel):
+        def _sample(self, prompt, room, *, seed, temperature):  # noqa: ANN001, ANN202
+            ids = tokenizer.encode([Piece(said.pop(0), markup=True)])
+            return ids, [-0.5] * len(ids)
+
+    policy = Told(tiny_model(tokenizer, seed=1), tokenizer)
+    messages = [Message(role="user", content="both")]
+    spans = []
+    for results in (("ra", "rb"), ()):
+        answered = answer(policy, messages, tools=[])
+        spans.append(answered.tokens.model_copy(update={"message": len(messages)}))
+        messages += [answered.message, *(Message(role="tool", content=text) for text in results)]
+    segment = Segment(messages=tuple(messages), stop=StopReason.REPLY, tokens=tuple(spans))
+    (row,) = sequences_of(segment, group="t/0", sample=0, advantage=1.0)
+    assert tokenizer.decode(row.token_ids) == (
+        "<|im_start|>user\nboth<|im_end|>\n<|im_start|>assistant\nCALL A CALL B<|im_end|>\n<|im_start|>user\n"
+        "<tool_response>\nra\n</tool_response>\n<tool_response>\nrb\n</tool_response><|im_end|>\n"
+        "<|im_start|>assistant\ndone<|im_end|>"
+    )
+    trained = [token for token, flag in zip(row.token_ids, row.trainable, strict=True) if flag]
+    assert tokenizer.decode(trained) == "CALL A CALL B<|im_end|>done<|im_end|>"
 
 
 def test_an_example_is_trained_on_what_the_assistant_said(policy: LocalModel) -> None:

@@ -35,7 +35,9 @@ class Endpoint:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                endpoint.requests.append((self.path, {key.lower(): value for key, value in self.headers.items()}, json.loads(body)))
+                endpoint.requests.append(
+                    (self.path, {key.lower(): value for key, value in self.headers.items()}, json.loads(body))
+                )
                 status, kind, data = endpoint.answers.pop(0)
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
@@ -87,6 +89,18 @@ def test_the_request_is_the_conversation_with_its_tools_seed_and_key(endpoint: E
         "max_tokens": 50,
         "top_p": 0.9,
     }
+
+
+def test_the_process_s_own_account_is_not_sent(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "ambient")
+    endpoint.plays(chat({"content": "Tomorrow."}))
+    ask(endpoint)
+    headers = endpoint.requests[0][1]
+    assert not {"openai-organization", "openai-project"} & headers.keys()
+    assert "ambient" not in headers["authorization"]
 
 
 def test_arguments_stay_the_text_that_was_sampled_and_reasoning_is_kept(endpoint: Endpoint) -> None:
