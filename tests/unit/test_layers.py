@@ -18,9 +18,7 @@ BASE = frozenset({"records", "ports", "config", "errors"})
 GROUND = BASE | {"runtime"}
 ROLES = GROUND | {"agents"}
 
-PARTS = frozenset(
-    {"catalog", "envs", "tasks", "verify", "rollouts", "evolve", "train", "arena", "evaluation"}
-)
+PARTS = frozenset({"catalog", "envs", "tasks", "verify", "rollouts", "evolve", "train", "arena", "evaluation"})
 ADAPTERS = frozenset({"hosts", "megamcp", "llm", "store"})
 
 # package -> the packages of weft that it may import. A package without a row fails the test: give it one.
@@ -66,6 +64,7 @@ MAY_BE_IMPORTED_LATE = frozenset(
         "psycopg",
         "pyarrow",
         "ray",
+        "tokenizers",
         "torch",
         "transformers",
         "trl",
