@@ -15,6 +15,7 @@ from typing import Any, Self
 import openai
 
 from weft.errors import FormatError, InputError, ModelError
+from weft.llm.stream import join_stream
 from weft.records.codec import parse_json
 from weft.records.tokens import span_fault
 from weft.records.trace import FunctionCall, Message, SamplingSettings, TokenSpan, ToolCall
@@ -144,10 +145,12 @@ class OpenAIClient:
             raise ModelError(f"{self._model}: the endpoint answered {error.status_code}: {_said(error)}") from error
         except openai.OpenAIError as error:
             raise ModelError(f"{self._model}: no answer ({type(error).__name__}: {error})") from error
+        kind = raw.headers.get("content-type", "no content type")
         try:
-            answer = parse_json(text, "answer")
+            # Some endpoints stream whether asked to or not.
+            streamed = "event-stream" in kind
+            answer = join_stream(text, model=self._model) if streamed else parse_json(text, "answer")
         except FormatError as error:
-            kind = raw.headers.get("content-type", "no content type")
             raise ModelError(f"{self._model}: the answer ({kind}) is not JSON: {text[:120]!r}") from error
         completion = read_completion(
             answer, model=self._model, step=len(messages), tokens=self._tokens, sampling=self._sampling(temperature),

@@ -144,7 +144,7 @@ def test_an_endpoint_that_is_not_there_is_a_model_error() -> None:
     ("answer", "kind", "reason"),
     [
         (b"<html>gateway</html>", "text/html", "text/html.*not JSON"),
-        (b'data: {"choices": []}\n\n', "text/event-stream", "event-stream.*not JSON"),
+        (b'data: {"choices": []}\n\n', "text/event-stream", "ended before"),
         ({"choices": []}, "application/json", "no choices"),
         ({"error": {"message": "no"}}, "application/json", "no choices"),
         ([1], "application/json", "no choices"),
