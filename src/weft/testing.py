@@ -268,7 +268,8 @@ class InMemoryToolHost:
     """A tool host whose tools are Python functions over rows; arguments are not checked and the clock stands still.
 
     Args:
-        functions: by environment and tool name.
+        functions: by environment and tool name. Rows are told apart by their table's key, or by ``id`` where the
+            environment's schema does not have the table.
     """
 
     def __init__(self, functions: Mapping[tuple[str, str], PythonTool]) -> None:
@@ -413,7 +414,7 @@ class InMemoryGroup:
     def _changed_rows(self, server: str, before: Rows, after: Rows) -> tuple[RowChange, ...]:
         found = []
         for table in sorted({*before, *after}):
-            names = self._keys[server, table]
+            names = self._keys.get((server, table), ("id",))
             old = {tuple(row[name] for name in names): row for row in before.get(table, [])}
             new = {tuple(row[name] for name in names): row for row in after.get(table, [])}
             for key in sorted({**old, **new}, key=lambda key: [(isinstance(part, str), part) for part in key]):

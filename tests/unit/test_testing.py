@@ -230,3 +230,11 @@ def test_a_scripted_model_answers_in_order_and_remembers_what_it_was_asked() -> 
     assert [request.seed for request in model.requests] == [3, 4, 5, 6]
     assert model.requests[0].tools == ({"type": "function"},)
     assert model.name == "scripted:test"
+
+
+async def test_tables_that_no_schema_declares_are_told_apart_by_id(host: InMemoryToolHost, notes: Environment) -> None:
+    bare = notes.contracts.model_copy(update={"schema_": notes.contracts.schema_.model_copy(update={"tables": ()})})
+    state = InitialState(rows={"notes": [{"id": 1, "title": "a"}]})
+    group = await host.open([notes.model_copy(update={"contracts": bare})], seed=1, states={"notes": state})
+    await add(group)
+    assert [change.key for change in (await group.ledger())[0].changes.rows] == [{"id": 2}]
