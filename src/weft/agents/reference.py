@@ -4,8 +4,10 @@ The same resolver serves the certification of tasks and the scripted reference p
 tools answered: a wrong answer of a tool gives a wrong next call, never the recorded one.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from weft.records.base import JSON
@@ -26,8 +28,29 @@ class Unresolved(LookupError):
     """A source has no value in what was observed; the message says which."""
 
 
+@lru_cache(maxsize=512)
+def _parsed(text: str) -> JSON:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, (dict, list)) else text
+
+
+def opened(value: JSON) -> JSON:
+    """Return the object or array that a text holds as JSON, and any other value as it is.
+
+    Many servers declare a text as their result and put JSON into it; whoever reads the answer reads through the text.
+    """
+    return _parsed(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
+
+
 def objects(value: JSON) -> Iterator[dict[str, Any]]:
-    """Yield every object of a JSON value, depth first, parents before children, arrays in order."""
+    """Yield every object of a JSON value, depth first, parents before children, arrays in order.
+
+    Texts that hold JSON are read through.
+    """
+    value = opened(value)
     if isinstance(value, dict):
         yield value
         for item in value.values():

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.agents.reference import resolve
+from weft.agents.reference import opened, resolve
 from weft.records.base import JSON
 from weft.records.state import ColumnRole, DatabaseSchema
 from weft.records.task import BuildList, BuildObject, FromStep, FromSteps, ReplyPart, Source
@@ -94,7 +94,7 @@ def _otherwise(rows: tuple[Fragment, ...]) -> tuple[tuple[Fragment, ...], ...]:
 
 def _one(source: FromStep, seen: Fragment, result: JSON, identity: frozenset[str]) -> Support:
     value = seen[source.field]
-    if source.field.casefold() in TOTALS and isinstance(value, int) and not isinstance(value, bool):
+    if not source.match and source.field.casefold() in TOTALS and type(value) is int:
         # Whoever saw every row may count them instead of reading the tool's total.
         rows = _rows_of(result, value, identity)
         total = ({name: seen[name] for name in (*source.match, source.field)},)
@@ -122,6 +122,7 @@ def _rows_of(result: JSON, count: int, identity: frozenset[str]) -> tuple[Fragme
 
 
 def _lists(value: JSON) -> Iterator[list[JSON]]:
+    value = opened(value)
     if isinstance(value, list):
         yield value
         for item in value:
@@ -138,7 +139,7 @@ def _fold(source: FromSteps, many: Sequence[Fragment], result: JSON, identity: f
         return Support(source.step, (), ())
     lenient = _otherwise(rows)
     if source.fn == "count":
-        names = [name for name in result if name.casefold() in TOTALS] if isinstance(result, dict) else []
+        names = [name for seen in objects(result) for name in seen if name.casefold() in TOTALS]
         lenient = (*lenient, *_named(len(many)), *(({name: len(many)},) for name in names))
     return Support(source.step, rows, (rows,), lenient)
 

@@ -6,12 +6,15 @@ ledger itself. How the policy got there is not part of it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from weft.agents.reference import objects, opened
 from weft.records.base import JSON
 from weft.records.state import Changeset
 from weft.records.trace import LedgerEntry, Outcome
 from weft.runtime.changes import compose
+
+
+__all__ = ["Evidence", "gather", "objects", "returns", "scalars"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +67,11 @@ def gather(
     )
 
 
-def objects(value: JSON) -> Iterator[dict[str, Any]]:
-    """Yield every object of a JSON value, depth first, parents before children."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            yield item
-            stack.extend(reversed(list(item.values())))
-        elif isinstance(item, list):
-            stack.extend(reversed(item))
-
-
 def scalars(value: JSON) -> Iterator[JSON]:
-    """Yield every value of a JSON value that is neither object nor array."""
+    """Yield every value of a JSON value that is neither object nor array; texts that hold JSON are read through."""
     stack = [value]
     while stack:
-        item = stack.pop()
+        item = opened(stack.pop())
         if isinstance(item, dict):
             stack.extend(reversed(list(item.values())))
         elif isinstance(item, list):

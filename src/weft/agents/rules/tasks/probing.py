@@ -97,7 +97,7 @@ def aligned(result: JSON, rows: Sequence[Row], table: Table) -> list[tuple[dict[
             if row is not None and (name == spelled or _agrees(seen, row, table, name)):
                 found.append((seen, row))
                 break
-    return [(seen, row) for seen, row in found if len(seen) > 1 or len(table.columns) == 1 or len(result or ()) == 1]
+    return found
 
 
 def _agrees(seen: Mapping[str, Any], row: Row, table: Table, besides: str) -> bool:

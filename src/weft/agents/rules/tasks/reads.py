@@ -77,6 +77,8 @@ def _look_up(shop: Workshop, action: Action, table: Table, row: Row, variant: in
     tried = shop.probe.rehearse(sketch.steps, sketch.values())
     if not tried.ok or tried.changed:
         return None
+    if asked.scope:
+        way.phrase += f" {listed(asked.scope)}"
     shown = shown_fields(aligned(tried.results["look"], [row], table), table)
     seen = shown or shown_by_name(tried.results["look"], row, table)
     return _answer(shop, sketch, Shown(table, row, seen), way, named)
@@ -111,7 +113,8 @@ def _answer(
     table, row = shown.table, shown.row
     told = {item.keyed for item in sketch.inputs}
     before = {name for found in way.founds if found.steps and found.table.name == table.name for name in found.fields}
-    order = sorted(shown.fields, key=lambda name: (name in before, shop.rng.random()))
+    plain = {item.name: item.references is None and item.role is not ColumnRole.CREATED for item in table.columns}
+    order = sorted(shown.fields, key=lambda name: (not plain[name], name in before, shop.rng.random()))
     match = {
         shown.fields[item.column.name]: way.sources[item.path]
         for item in named
@@ -142,7 +145,7 @@ def answerable(column: Column, row: Row, shop: Workshop, table: Table) -> bool:
     value = row.get(column.name)
     if value is None or value == "" or isinstance(value, (dict, list)):
         return False
-    if column.role in (ColumnRole.ID, ColumnRole.FOREIGN_KEY, ColumnRole.CREATED, ColumnRole.UPDATED) or column.references:
+    if column.role in (ColumnRole.ID, ColumnRole.UPDATED):
         return False
     if isinstance(value, str) and (len(value) > 80 or "\n" in value):
         return False
@@ -261,6 +264,8 @@ def _which(
     shop: Workshop, sketch: Sketch, table: Table, asked: Asked, rows: list[Row], fields: dict[str, str], result: JSON
 ) -> AtomicDraft | None:
     conditions = listed(asked.conditions) or "are there"
+    if not asked.conditions and len(rows) < 2:
+        return None
     slots = {"many": plural(noun(table)), "conditions": conditions}
     naming = [
         column
@@ -284,7 +289,7 @@ def _which(
         slots["their"] = f"the {plural(called)}"
         return finish(shop, sketch, "list", slots, founds=asked.founds)
     key = table.key[0]
-    if key not in fields or not asked.conditions:
+    if key not in fields:
         return None
     sketch.kind = "count"
     total = _total_field(result, len(rows))
@@ -298,8 +303,11 @@ def _which(
 
 
 def _total_field(result: JSON, count: int) -> str:
-    if isinstance(result, dict):
-        return next((name for name in TOTALS if result.get(name) == count and not isinstance(result[name], bool)), "")
+    """Return the name of the figure that tells how many there are, if the first object that has one tells that."""
+    for seen in objects(result):
+        for name in TOTALS:
+            if name in seen:
+                return name if type(seen[name]) is int and seen[name] == count else ""
     return ""
 
 
@@ -321,9 +329,10 @@ def _figure(shop: Workshop, action: Action, table: Table, row: Row, variant: int
     sketch.steps.append(call_of("measure", shop.server, action, asked.values))
     sketch.chain.append(action.step)
     tried = shop.probe.rehearse(sketch.steps, sketch.values())
-    if not tried.ok or tried.changed or not isinstance(tried.results["measure"], dict):
+    if not tried.ok or tried.changed:
         return None
-    for name, value in tried.results["measure"].items():
+    figures = {name: value for seen in objects(tried.results["measure"]) for name, value in reversed(seen.items())}
+    for name, value in reversed(figures.items()):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or name.casefold() in ("limit", "offset", "page"):
             continue
         part = "_".join(split(name)) or "value"
