@@ -47,7 +47,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "testing": BASE,
     # the top
     "dashboard": BASE,
-    "wiring": ROLES | PARTS | ADAPTERS,
+    "wiring": ROLES | PARTS | ADAPTERS | {"dashboard"},
     "cli": frozenset({"wiring", "config", "dashboard", "records", "errors"}),
     "__init__": frozenset(),
     "__main__": frozenset({"cli"}),
@@ -64,6 +64,7 @@ MAY_BE_IMPORTED_LATE = frozenset(
         "psycopg",
         "pyarrow",
         "ray",
+        "tokenizers",
         "tokenizers",
         "torch",
         "transformers",
