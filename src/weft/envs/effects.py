@@ -54,6 +54,10 @@ def differs(first: Observation, second: Observation, value: Any, other: Any) -> 
 
 def same_but_echo(left: Any, right: Any, value: Any, other: Any) -> bool:
     """True if two results are equal where they do not repeat their own call's argument."""
+    texts = isinstance(left, str) and isinstance(right, str) and isinstance(value, str) and isinstance(other, str)
+    if texts and value and other and value in left and other in right:
+        # A text may say much more than the argument that it repeats.
+        return bool(left.replace(value, "") == right.replace(other, ""))
     if json_equal(left, right) or (_echoes(left, value) and _echoes(right, other)):
         return True
     if isinstance(left, dict) and isinstance(right, dict):

@@ -127,6 +127,8 @@ def _case(part: Part, outcome: Outcome, returns: Expr, when: dict[str, Any]) -> 
     kind = {"send": "create", "add": "create", "set": "upsert", "assign": "update", "clear": "delete"}.get(part.intent.kind, part.intent.kind)
     if kind == "run":
         kind = "create"
+    if kind == "upsert" and outcome.done == "updated":
+        kind = "update"
     table = "" if "file" in part.options else part.main().name
     reads = tuple(dict.fromkeys([*outcome.reads, *([table] if table else [])]))
     return Case(

@@ -2,6 +2,7 @@
 
 from weft.agents.rules.environment.blueprint import Blueprint, TablePlan
 from weft.agents.rules.environment.create import build_upsert, values_of, written
+from weft.agents.rules.environment.identifiers import one_or_many
 from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.returns import Outcome
@@ -64,7 +65,8 @@ def _many(part: Part, table: TablePlan) -> list[Operation] | None:
         return None
     value = argument(use.field)
     find = Find(op="find", into="rows", table=table.name, where=predicates(part, table), many=True)
-    enough = Compare(op="compare", test="gte", left=Length(op="length", of=var("rows")), right=Length(op="length", of=value))
+    wanted: Expr = const(1) if one_or_many(use.field) else Length(op="length", of=value)
+    enough = Compare(op="compare", test="gte", left=Length(op="length", of=var("rows")), right=wanted)
     check = guard(enough, "not_found", f"some of the {use.field.name} name no {table.entity}")
     return [*guards(part), find, check]
 
@@ -113,6 +115,12 @@ def hanging(table: TablePlan, blueprint: Blueprint) -> tuple[list[tuple[TablePla
 def build_delete(part: Part, blueprint: Blueprint) -> Outcome:
     """Delete rows; optional references to them are cleared, rows that cannot be without them go too."""
     table = part.main()
+    if part.intent.kind == "clear" and not (part.intent.bulk or part.intent.plural):
+        raise Refused(
+            RefusalCode.NOTHING_TO_WRITE,
+            f"nothing declares what clearing one {table.entity} changes",
+            "name the attribute that is cleared, or bind the real server",
+        )
     bulk = part.intent.bulk or part.intent.kind == "clear"
     if not part.role("identifier", "parent") and not (bulk or part.role("filter")):
         need_selector(part)

@@ -78,7 +78,9 @@ def matching(field: Field, table: TablePlan, blueprint: Blueprint, words: Words 
         return table.column(table.id)
     column = table.find(words or field.words)
     if column is None:
-        return None
+        target = reference_target(field, table, blueprint)
+        ups = [item for item in table.columns if target is not None and item.references == target.name]
+        return ups[0] if len(ups) == 1 and not field.is_array else None
     if field.is_array or column.type == ColumnType.JSON or same_kind(column, field):
         return column
     if column.type in _NUMBERS and field.type == ColumnType.TEXT:

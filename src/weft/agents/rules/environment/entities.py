@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from weft.agents.rules.environment.blueprint import Blueprint, TablePlan
 from weft.agents.rules.environment.fields import Field
-from weft.agents.rules.environment.identifiers import id_parts, refers
+from weft.agents.rules.environment.identifiers import REPLIES, id_parts, refers
 from weft.agents.rules.environment.intents import Words, noun
 from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.refused import Refused
@@ -45,6 +45,16 @@ class _Universe:
                 self.known.append(entry)
         self.phrases = [phrase for phrase, _ in self.known]
         self.made = [phrase for phrase, _ in self.makers]
+        self.sent = [part for part in live if part.intent.kind == "send" and part.intent.phrase]
+        answers = [part for part in live if part.intent.verb in REPLIES]
+        self.answers = [found for part in answers if (found := part.intent.phrase or self.like_sent(part))]
+
+    def like_sent(self, part: Part) -> Words:
+        """The entity of the sending tool that shares most required arguments with a reply."""
+        needed = {field.name for field in part.fields if field.required}
+        scored = [(len(needed & {field.name for field in other.fields if field.required}), other) for other in self.sent]
+        best = max(scored, key=lambda pair: pair[0], default=None)
+        return best[1].intent.phrase if best is not None and best[0] > 0 else ()
 
     def is_made(self, phrase: Words) -> bool:
         """True if some tool makes this entity."""
@@ -98,8 +108,12 @@ def _resolve(part: Part, universe: _Universe) -> tuple[Words, Words]:
     """The entity phrase of a part, and the words that name a side or an attribute of it."""
     phrase = part.intent.phrase
     complement = part.intent.complement
+    if not phrase and part.intent.kind == "send" and not universe.is_made(complement):
+        return universe.like_sent(part) or complement, ()
     if not phrase:
         return (complement, ()) if complement else ((), ())
+    if part.intent.reads and phrase[-1] in ("reply", "response") and not universe.is_made(phrase) and universe.answers:
+        return universe.answers[0], ()
     if part.intent.kind in ("update", "set", "move", "transition", "assign", "run", "clear"):
         return _resolve_change(part, universe)
     if universe.is_made(phrase):

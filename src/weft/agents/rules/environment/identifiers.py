@@ -1,6 +1,7 @@
 """Identifiers: which argument names which entity, and the primary key of each table."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, TablePlan
 from weft.agents.rules.environment.fields import Field, Resolver, make_field
@@ -46,9 +47,18 @@ def scalar_id(field: Field) -> bool:
     return bool(names) and set(names) <= {"string", "integer", "number"}
 
 
+def one_or_many(field: Field) -> bool:
+    """True if the value is one text or number, or an array of them."""
+    branches = field.schema.get("anyOf") or field.schema.get("oneOf") or []
+    kinds = [branch.get("type") for branch in branches if isinstance(branch, dict)]
+    return "array" in kinds and len(kinds) > 1 and set(kinds) <= {"string", "integer", "number", "array"}
+
+
 def id_list(field: Field) -> bool:
     """True if the value is an array of texts or numbers."""
     items = field.schema.get("items")
+    if one_or_many(field):
+        return True
     return field.is_array and isinstance(items, dict) and items.get("type") in ("string", "integer", "number", None) and "properties" not in items
 
 
@@ -103,6 +113,8 @@ def _strong(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint) -> tu
         for field in part.fields:
             grade = names_main(field, table, blueprint) if scalar_id(field) else 0
             suffix = id_parts(field)[1]
+            if id_list(field) and field.required and suffix and id_parts(field)[0] in ((), table.phrase):
+                grade, field = 2, replace(field, type=_element_type(field))
             if grade >= 2 and (field.required or part.when) and not paging_role(field):
                 votes.setdefault((suffix, str(3 - grade)), []).append(field)
     if not votes:
@@ -111,6 +123,11 @@ def _strong(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint) -> tu
     fields = votes[best]
     texts = [field for field in fields if field.type not in (ColumnType.INTEGER, ColumnType.NUMBER)]
     return (texts[0] if texts else fields[0]), best[0]
+
+
+def _element_type(field: Field) -> ColumnType:
+    items = field.schema.get("items")
+    return ColumnType.INTEGER if isinstance(items, dict) and items.get("type") in ("integer", "number") else ColumnType.TEXT
 
 
 def _from_output(parts: Sequence[Part], table: TablePlan) -> tuple[Field, str] | None:

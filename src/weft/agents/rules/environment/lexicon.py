@@ -130,7 +130,7 @@ def paging_role(field: Field) -> str:
     """``limit``, ``offset``, ``page``, ``cursor`` or ``""``."""
     name = joined(field)
     numeric = field.type in (ColumnType.INTEGER, ColumnType.NUMBER)
-    if numeric or (field.is_text and not field.enum and name in ("limit", "page", "per page", "page size", "offset")):
+    if numeric or (field.is_text and not field.enum and name in ("limit", "page", "per page", "page size")):
         if (
             name in _LIMITS
             or (field.words[0] == "max" and "result" in singular_text(field.words))
@@ -141,7 +141,7 @@ def paging_role(field: Field) -> str:
             return "offset"
         if name in _PAGES:
             return "page"
-    if field.type == ColumnType.TEXT and not field.enum and name in _CURSORS:
+    if field.type == ColumnType.TEXT and not field.enum and (name in _CURSORS or name == "offset"):
         hint = field.description.lower()
         if name in ("after", "next", "continue") and re.search(r"date|iso|timestamp|day|time", hint):
             return ""

@@ -78,6 +78,7 @@ def _each(parts: list[Part], step, blueprint: Blueprint) -> None:  # type: ignor
 
 def _plan_tool(tool: ToolSpec, prefix: tuple[str, ...]) -> ToolPlan:
     fields = input_fields(tool.input_schema, WRAPPERS)
+    fields = _entries(fields)
     plan = ToolPlan(tool, fields)
     intent = tool_intent(tool, prefix)
     try:
@@ -89,6 +90,15 @@ def _plan_tool(tool: ToolSpec, prefix: tuple[str, ...]) -> ToolPlan:
     except Refused as problem:
         plan.problem = problem
     return plan
+
+
+def _entries(fields: list[Field]) -> list[Field]:
+    """Tell the key of a key-value pair from the id of the row that holds it."""
+    pair = any(field.words == ("value",) for field in fields)
+    others = any(field.required and id_parts(field)[1] and field.words != ("key",) for field in fields)
+    if not (pair and others):
+        return fields
+    return [replace(field, words=("entry", "key")) if field.words == ("key",) else field for field in fields]
 
 
 def _whole(tool: ToolSpec, intent: Intent | None, fields: list[Field]) -> Part:
@@ -182,7 +192,8 @@ def _assign_reading(part: Part, blueprint: Blueprint) -> None:
         if relation is None:
             kept.append(field)
         else:
-            part.uses.append(Use(field, "link_filter", table, evidence="joined by a relation", options={"relation": relation}))
+            holder = blueprint.table(relation.table)
+            part.uses.append(Use(field, "link_filter", holder, holder.column(relation.far), evidence="joined by a relation", options={"relation": relation}))
     everything, part.fields = part.fields, kept
     linked = bool(part.uses)
     if linked and part.intent.kind == "get":
@@ -273,9 +284,9 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
         settle_defaults(table)
         plain = [column for column in table.columns if column.role != ColumnRole.ID and not column.hidden]
         if not plain and not table.relation:
-            column = table.plain("name", ColumnType.TEXT, evidence="nothing declares what the entity holds")
-            column.role = ColumnRole.NAME
-            column.provenance = Provenance.INVENTED
+            name = "name" if table.find(("name",)) is None else "description"
+            column = table.plain(name, ColumnType.TEXT, evidence="nothing declares what the entity holds")
+            column.role = ColumnRole.NAME if name == "name" else ColumnRole.ATTRIBUTE
         made = [part for part in parts if part.problem is None and part.table is table and part.intent.kind in ("create", "send", "add")]
         for column in table.columns:
             given = all(any(use.column is column and use.field.required for use in part.uses) for part in made)

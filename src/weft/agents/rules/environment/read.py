@@ -8,6 +8,7 @@ from weft.agents.rules.environment.selecting import filters, find_one, guards
 from weft.records.contract import Find, Operation, Page
 from weft.records.expression import (
     Aggregate,
+    Cast,
     Choose,
     Compare,
     Condition,
@@ -80,7 +81,10 @@ def _page(paging: dict[str, Use | None]) -> Page:
 def _whole(use: Use | None) -> Expr | None:
     if use is None:
         return None
-    return argument(use.field)
+    value = argument(use.field)
+    if use.role != "cursor" and use.field.type != ColumnType.INTEGER:
+        return Cast(op="cast", of=value, to="integer")
+    return value
 
 
 def orders(part: Part, table: TablePlan) -> tuple[Order, ...]:

@@ -58,8 +58,8 @@ def text_columns(table: TablePlan) -> tuple[str, ...]:
     if key.type == ColumnType.TEXT and table.id_style.value == "natural":
         found.insert(0, key)
     if not found:
-        column = table.plain("name", ColumnType.TEXT, evidence="free text needs a text to search")
-        column.role = ColumnRole.NAME
+        name = "name" if table.find(("name",)) is None else "description"
+        column = table.plain(name, ColumnType.TEXT, evidence="free text needs a text to search")
         found = [column]
     return tuple(column.name for column in found)
 

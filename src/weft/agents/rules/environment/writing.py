@@ -6,7 +6,7 @@ from dataclasses import replace
 from weft.agents.rules.environment.blueprint import Blueprint, TablePlan
 from weft.agents.rules.environment.columns import attribute, reference_target
 from weft.agents.rules.environment.fields import Field
-from weft.agents.rules.environment.identifiers import REPLIES, id_list, id_parts, names_main, refers, scalar_id
+from weft.agents.rules.environment.identifiers import REPLIES, id_list, id_parts, names_main, one_or_many, refers, scalar_id
 from weft.agents.rules.environment.lexicon import NATURAL_WORDS, control_reason, is_projection
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.reading import noun_is
@@ -34,7 +34,7 @@ def assign_write(part: Part, blueprint: Blueprint) -> None:
 
 
 def _key_grade(field: Field, table: TablePlan, blueprint: Blueprint) -> int:
-    if id_list(field) and id_parts(field)[1] and (not id_parts(field)[0] or refers(id_parts(field)[0], table.phrase)):
+    if (id_list(field) or one_or_many(field)) and id_parts(field)[1] and (not id_parts(field)[0] or refers(id_parts(field)[0], table.phrase)):
         return 2
     key = table.column(table.id)
     if scalar_id(field) and key.key == table.normal(field.words):
@@ -44,6 +44,8 @@ def _key_grade(field: Field, table: TablePlan, blueprint: Blueprint) -> int:
 
 def _control(field: Field, part: Part) -> Use | None:
     name = " ".join(field.words)
+    if len(field.enum) == 1 and field.is_text:
+        return Use(field, "inert", provenance=Provenance.INERT, evidence="client_hint: one value is legal")
     deletes = part.intent.kind in ("delete", "clear", "unlink")
     if name in _CONFIRM and field.type == ColumnType.BOOLEAN:
         return Use(field, "confirm", evidence="the call must be confirmed")
@@ -87,8 +89,10 @@ def _select(field: Field, part: Part, table: TablePlan, blueprint: Blueprint, ha
     key = table.column(table.id)
     grade = _key_grade(field, table, blueprint)
     kind = part.intent.kind
+    if len(field.words) > 1 and field.words[0] in ("new", "to", "target", "destination", "dest"):
+        return None
     if grade >= 2 and part.one("identifier") is None:
-        many = field.is_array
+        many = field.is_array or one_or_many(field)
         role = "identifier"
         column = key
         other = table.find(field.words)
