@@ -116,11 +116,11 @@ class _Run:
             case steps.WriteFiles():
                 return self.state.workspace.write_files(
                     step.fn,
-                    self.value(step.path, names),
-                    target=self._operand(step.target, names),
-                    text=self._operand(step.text, names),
-                    old=self._operand(step.old, names),
-                    new=self._operand(step.new, names),
+                    self._or_null(step.path, names),
+                    target=self._or_null(step.target, names),
+                    text=self._or_null(step.text, names),
+                    old=self._or_null(step.old, names),
+                    new=self._or_null(step.new, names),
                     recursive=step.recursive,
                     exists=step.exists,
                 )
@@ -150,6 +150,9 @@ class _Run:
 
     def _operand(self, expr: exprs.Expr | None, names: Names) -> Any:
         return ABSENT if expr is None else self.value(expr, names)
+
+    def _or_null(self, expr: exprs.Expr | None, names: Names) -> Any:
+        return expressions.or_null(self._operand(expr, names))
 
     # ------------------------------------------------------------------ rows
 
@@ -230,10 +233,10 @@ class _Run:
             case exprs.ReadFiles():
                 return self.state.workspace.read_files(
                     expr.fn,
-                    self._operand(expr.path, names),
-                    pattern=self._operand(expr.pattern, names),
-                    head=self._operand(expr.head, names),
-                    tail=self._operand(expr.tail, names),
+                    self._or_null(expr.path, names),
+                    pattern=self._or_null(expr.pattern, names),
+                    head=self._or_null(expr.head, names),
+                    tail=self._or_null(expr.tail, names),
                     recursive=expr.recursive,
                 )
 

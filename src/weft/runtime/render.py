@@ -201,7 +201,7 @@ def _about(spec: McpSpec) -> list[str]:
 
 
 def _about_tool(contract: steps.Contract) -> list[str]:
-    told = [_sentence(contract.summary or contract.tool)]
+    told = [_sentence(contract.summary or f"Run the tool {contract.tool}")]
     if len(contract.cases) == 1 and not contract.cases[0].when:
         told.append(f"Kind: {_about_case(contract.cases[0])}")
     else:

@@ -68,6 +68,11 @@ def leniently(code: Code) -> Doc:
     return call("args.get", Atom(code.key)) if code.key else code.doc
 
 
+def nulled(code: Code) -> Doc:
+    """The code with null in place of ABSENT."""
+    return call("or_null", code.doc) if code.absent and not code.key else leniently(code)
+
+
 class ExpressionRenderer:
     """Renders what one function needs.
 
@@ -288,13 +293,11 @@ class ExpressionRenderer:
             case exprs.ReadFiles():
                 docs = [literal(expr.fn)]
                 if expr.path is not None:
-                    docs.append(leniently(self.value(expr.path, scope)))
-                if expr.pattern is not None:
-                    docs.append(keyword("pattern", self.value(expr.pattern, scope).doc))
-                if expr.head is not None:
-                    docs.append(keyword("head", leniently(self.value(expr.head, scope))))
-                if expr.tail is not None:
-                    docs.append(keyword("tail", leniently(self.value(expr.tail, scope))))
+                    docs.append(nulled(self.value(expr.path, scope)))
+                for name in ("pattern", "head", "tail"):
+                    operand: exprs.Expr | None = getattr(expr, name)
+                    if operand is not None:
+                        docs.append(keyword(name, nulled(self.value(operand, scope))))
                 if expr.recursive:
                     docs.append(keyword("recursive", Atom("True")))
                 return Code(call("state.workspace.read_files", *docs), risky=True)
@@ -366,6 +369,8 @@ class ExpressionRenderer:
                 return self._present(condition, scope, negated)
             case exprs.Truthy():
                 of = self.value(condition.of, scope)
+                if _displayed(of):
+                    return _maybe_not(Code(call("json_equal", of.doc, Atom("True")), risky=of.risky), negated)
                 return _comparison(replace(of, doc=leniently(of)), "is not" if negated else "is", Atom("True"))
             case exprs.Exists():
                 docs = self.query(condition.table, condition.where, (), scope)
@@ -399,8 +404,10 @@ class ExpressionRenderer:
                 return Code(Atom(words), level=COMPARISON)
             if not of.absent and not of.risky:
                 return Code(Atom(str(not negated)))
+            if not of.absent:  # there in any case, but finding that out may reject the call
+                return _maybe_not(Code(call("bool", Group("[", (of.doc,), "]")), risky=True), negated)
             return _comparison(of, "is" if negated else "is not", Atom("ABSENT"))
-        if of.key or not of.absent:
+        if (of.key or not of.absent) and not _displayed(of):
             return _comparison(replace(of, doc=leniently(of)), "is" if negated else "is not", Atom("None"))
         return _maybe_not(Code(call("present", of.doc), risky=of.risky), negated)
 
@@ -427,9 +434,9 @@ class ExpressionRenderer:
         if isinstance(constant, exprs.Const):
             if isinstance(constant.value, str) or (left.kind == right.kind == NUMBER):
                 return _comparison(replace(left, doc=leniently(left)), "==" if equal else "!=", right.doc)
-            if isinstance(constant.value, bool):
+            if isinstance(constant.value, bool) and not _displayed(left):
                 return _comparison(replace(left, doc=leniently(left)), "is" if equal else "is not", right.doc)
-            if constant.value is None:
+            if constant.value is None and not _displayed(left):
                 return _comparison(left, "is" if equal else "is not", right.doc)
         code = Code(call("json_equal", left.doc, right.doc), risky=left.risky or right.risky)
         return _maybe_not(code, not equal)
@@ -444,6 +451,13 @@ def _maybe_not(code: Code, negated: bool) -> Code:
     if not negated:
         return code
     return Code(Chain((("not", fitted(code, ATOM)),)), risky=code.risky, level=COMPARISON)
+
+
+def _displayed(code: Code) -> bool:
+    """True for literals and displays, whose identity Python warns about."""
+    return code.level == ATOM and (
+        code.doc.flat[0] in "\"'[{(-0123456789" or code.doc.flat in ("None", "True", "False")
+    )
 
 
 def _any_risky(codes: Iterable[Code]) -> bool:

@@ -1,10 +1,11 @@
 """Renders the operations of one case to the statements of a function body (Weft 3.1.1; pure)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from weft.records import contract as steps
 from weft.records import expression as exprs
-from weft.runtime.render_expressions import ExpressionRenderer, fitted, leniently
+from weft.runtime.render_expressions import ExpressionRenderer, fitted, leniently, nulled
 from weft.runtime.render_layout import INDENT, Atom, Chain, Doc, Group, call, keyword, lines, literal
 from weft.runtime.render_scope import ANY, ATOM, LIST, NUMBER, Code, Kind, Local, Scope, walk
 
@@ -43,7 +44,7 @@ class BodyWriter:
             if code.risky:
                 self._put(code.doc, indent)
             return
-        name = scope.bound[variable].name if variable in scope.own else self.names.take(variable)
+        name = scope.name_for(variable, self.names)
         self._put(code.doc, indent, f"{name} = ")
         scope.bind(variable, Local(name, code.kind, code.absent))
 
@@ -136,7 +137,8 @@ class BodyWriter:
     def _collect(self, variable: str, collected: str, absent: bool, scope: Scope, indent: int) -> None:
         """Bind the list that a loop has collected."""
         value = call("present_items", Atom(collected)) if absent else Atom(collected)
-        name = scope.bound[variable].name if variable in scope.own else collected
+        told = variable in scope.own or variable in scope.planned
+        name = scope.name_for(variable, self.names) if told else collected
         if absent or name != collected:
             self._put(value, indent, f"{name} = ")
         scope.bind(variable, Local(name, LIST))
@@ -145,13 +147,15 @@ class BodyWriter:
         branches = (step.operations, step.otherwise)
         certain = _binds(step.operations, certainly=True) & _binds(step.otherwise, certainly=True)
         for variable in _in_order(branches):
-            if variable in self.used and variable not in scope.own:
-                name = self.names.take(variable)
-                before = scope.bound.get(variable)
-                if variable not in certain:
-                    self._put(Atom(before.name if before else "ABSENT"), indent, f"{name} = ")
-                kind, absent = (before.kind, before.absent) if before else (ANY, True)
-                scope.bind(variable, Local(name, kind, absent))
+            if variable not in self.used or variable in scope.own:
+                continue
+            name = scope.name_for(variable, self.names)
+            if variable in certain:
+                scope.planned[variable] = name
+                continue
+            before = scope.bound.get(variable)
+            self._put(Atom(before.name if before else "ABSENT"), indent, f"{name} = ")
+            scope.bind(variable, replace(before, name=name) if before else Local(name, absent=True))
         holding, failing = scope.branch(), scope.branch()
         negated = not step.operations
         self._put(self.renderer.condition(step.condition, scope, negated=negated).doc, indent, "if ", ":")
@@ -189,11 +193,11 @@ class BodyWriter:
             case steps.Transition():
                 return self._transition(step, scope)
             case steps.WriteFiles():
-                docs = [literal(step.fn), self.renderer.value(step.path, scope).doc]
+                docs = [literal(step.fn), nulled(self.renderer.value(step.path, scope))]
                 for name in ("target", "text", "old", "new"):
                     operand: exprs.Expr | None = getattr(step, name)
                     if operand is not None:
-                        docs.append(keyword(name, self.renderer.value(operand, scope).doc))
+                        docs.append(keyword(name, nulled(self.renderer.value(operand, scope))))
                 docs += [keyword("recursive", Atom("True"))] if step.recursive else []
                 docs += [keyword("exists", literal(step.exists))] if step.exists != "replace" else []
                 return Code(call("state.workspace.write_files", *docs), risky=True)
@@ -263,9 +267,9 @@ def _in_order(branches: Sequence[Sequence[steps.Operation]]) -> list[str]:
 
 def _join(scope: Scope, one: Scope, other: Scope) -> None:
     """After a condition, know of each variable what both branches know."""
-    for variable in scope.own:
+    for variable in one.own & other.own:
         left, right = one.bound[variable], other.bound[variable]
         kind = left.kind if left.kind == right.kind else ANY
         if left.kind.table == right.kind.table and {left.kind.shape, right.kind.shape} == {"row", "maybe_row"}:
             kind = Kind("maybe_row", left.kind.table)
-        scope.bound[variable] = Local(left.name, kind, left.absent or right.absent)
+        scope.bind(variable, Local(left.name, kind, left.absent or right.absent))

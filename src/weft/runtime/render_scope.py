@@ -66,18 +66,26 @@ class Scope:
     Attributes:
         bound: by their name in the contract.
         own: those that this scope bound itself; others are an outer scope's, and binding them again makes new ones.
+        planned: Python names for variables that are not bound yet, because both branches of a condition bind them.
     """
 
     bound: dict[str, Local] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)
+    planned: dict[str, str] = field(default_factory=dict)
 
     def inner(self) -> "Scope":
         """A scope inside this one: it sees everything and changes nothing here."""
-        return Scope(dict(self.bound), set())
+        return Scope(dict(self.bound))
 
     def branch(self) -> "Scope":
         """The same scope on one branch of a condition."""
-        return Scope(dict(self.bound), set(self.own))
+        return Scope(dict(self.bound), set(self.own), dict(self.planned))
+
+    def name_for(self, variable: str, names: Names) -> str:
+        """The Python name to assign a variable to here: the one it has here, the planned one, or a new one."""
+        if variable in self.own:
+            return self.bound[variable].name
+        return self.planned.get(variable) or names.take(variable)
 
     def bind(self, variable: str, local: Local) -> None:
         """Bind a variable here."""
