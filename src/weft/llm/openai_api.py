@@ -20,6 +20,34 @@ from weft.records.codec import parse_json
 from weft.records.tokens import span_fault
 from weft.records.trace import FunctionCall, Message, SamplingSettings, TokenSpan, ToolCall
 
+WHOLE: Mapping[str, Any] = {"top_p": 1.0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
+"""Sent when tokens are asked for: an endpoint's own defaults often cut the distribution, and do not say so."""
+
+NEUTRAL: Mapping[str, Any] = {
+    "repetition_penalty": 1.0,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+    "length_penalty": 1.0,
+    "typical_p": 1.0,
+    "min_tokens": 0,
+    "tool_choice": "auto",
+}
+"""Further settings that change the distribution, and the value at which they do not."""
+
+RESHAPING = (
+    *NEUTRAL,
+    "logit_bias",
+    "allowed_token_ids",
+    "bad_words",
+    "response_format",
+    "structured_outputs",
+    "guided_json",
+    "guided_regex",
+    "guided_choice",
+    "guided_grammar",
+)
+"""Every further setting that changes the distribution when it is there."""
+
 SEEDS = 1 << 31
 """Seeds are sent below this: some endpoints keep them in 32 bits."""
 
@@ -72,7 +100,7 @@ class OpenAIClient:
         retries: further tries after a lost connection, a timeout or an answer 408, 409, 429 or 5xx. They never look at
             what was answered.
         max_tokens: longest answer; the endpoint's own limit when None.
-        tokens: ask for ids and log-probabilities.
+        tokens: ask for ids and log-probabilities, drawn from the whole distribution unless ``extra`` says otherwise.
         decode: of the model's tokenizer; finds ids outside the vocabulary.
         extra: more members of the request body, e.g. ``top_p``; what changes the sampling is recorded with the tokens.
     """
@@ -175,14 +203,17 @@ class OpenAIClient:
             body["max_tokens"] = self._max_tokens
         if self._tokens:
             body["logprobs"] = True
-            body["extra_body"]["return_token_ids"] = True
+            body["extra_body"] = {**WHOLE, **self._extra, "return_token_ids": True}
         return body
 
     def _sampling(self, temperature: float) -> SamplingSettings:
         named = {name: self._extra[name] for name in ("top_p", "top_k", "min_p") if name in self._extra}
-        # -1 is how some engines say that top_k keeps all.
+        # -1 is how engines say that top_k keeps all.
         named["top_k"] = max(int(named.get("top_k") or 0), 0)
-        return SamplingSettings(temperature=temperature, **named)
+        reshaped = tuple(
+            name for name in RESHAPING if name in self._extra and self._extra[name] not in (None, NEUTRAL.get(name))
+        )
+        return SamplingSettings(temperature=temperature, reshaped=reshaped, **named)
 
     def _count(self, completion: OpenAICompletion) -> None:
         self.tally.requests += 1

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from weft.errors import InputError
+from weft.errors import InputError, MissingExtra
 from weft.llm.chatml import END, SPECIAL, Piece
 
 
@@ -15,11 +15,14 @@ class ChatTokenizer:
 
     Raises:
         InputError: it lacks one of the ChatML tokens.
+        MissingExtra: the package is not installed.
     """
 
     def __init__(self, tokenizer: Any) -> None:
-        import tokenizers
-
+        try:
+            import tokenizers
+        except ImportError as error:
+            raise MissingExtra("tokenizers is not installed: pip install 'weft[train]'") from error
         described = tokenizer if isinstance(tokenizer, str) else tokenizer.to_str()
         self._markup = tokenizers.Tokenizer.from_str(described)
         self._text = tokenizers.Tokenizer.from_str(described)

@@ -117,17 +117,19 @@ class SamplingSettings(Record):
         top_p: kept probability mass; 1 keeps everything.
         top_k: kept tokens; 0 keeps all.
         min_p: least probability relative to the likeliest token; 0 keeps all.
+        reshaped: names of further settings that change the distribution (penalties, biases, constrained decoding).
     """
 
     temperature: float = 1.0
     top_p: float = 1.0
     top_k: int = 0
     min_p: float = 0.0
+    reshaped: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:
         """True if nothing was cut off and the temperature is 1: log-probabilities then compare with the trainer's."""
-        return self.temperature == 1.0 and self.top_p == 1.0 and self.top_k == 0 and self.min_p == 0.0
+        return self == SamplingSettings()
 
 
 class TokenSpan(Record):

@@ -93,7 +93,8 @@ def row_fault(row: TokenSequence) -> str:
             return f"length: {len(part)} {name} for {length} tokens"
     if not row.sampling.whole:
         drawn = row.sampling.model_dump(exclude_defaults=True)
-        settings = ", ".join(f"{name} {value:g}" for name, value in drawn.items())
+        told = [f"{name} {value:g}" for name, value in drawn.items() if name != "reshaped"]
+        settings = ", ".join([*told, *row.sampling.reshaped])
         return f"sampling: {settings}; sample from the whole distribution"
     valid = [position for position, flag in enumerate(row.trainable) if flag]
     if not valid:

@@ -108,7 +108,7 @@ def _torch() -> Any:
 
 
 def valid_logprobs(module: Any, token_ids: Sequence[int], valid: Sequence[int]) -> tuple[Any, Any]:
-    """Return log-probability and entropy (nats) at each valid token, as tensors of length N.
+    """Return the log-probability of each valid token, length N, and the distributions they are from, N by vocabulary.
 
     Only the predictions of valid tokens are computed, so nothing that stands elsewhere can reach what follows.
 
@@ -122,7 +122,13 @@ def valid_logprobs(module: Any, token_ids: Sequence[int], valid: Sequence[int]) 
     before = torch.tensor([position - 1 for position in valid], dtype=torch.long)
     spread = module(input_ids=ids, use_cache=False, logits_to_keep=before).logits[0].log_softmax(dim=-1)
     drawn = ids[0, before + 1]
-    return spread.gather(1, drawn[:, None])[:, 0], -(spread.exp() * spread).sum(dim=-1)
+    return spread.gather(1, drawn[:, None])[:, 0], spread
+
+
+def entropies(spread: Any, *, gradient: bool) -> Any:
+    """Return the entropy of each distribution in nats; without a gradient it costs no memory for the way back."""
+    spread = spread if gradient else spread.detach()
+    return -(spread.exp() * spread).sum(dim=-1)
 
 
 def row_logprob(module: Any, row: TokenSequence) -> float:
@@ -344,7 +350,8 @@ class Trainer:
         self._optimizer.zero_grad(set_to_none=True)
         parts = []
         for number, row in enumerate(rows):
-            new, entropy = valid_logprobs(self._module, row.ids, row.valid)
+            new, spread = valid_logprobs(self._module, row.ids, row.valid)
+            entropy = entropies(spread, gradient=self.options.objective.entropy > 0)
             part = row_loss(
                 new, row.old, row.reference, row.advantages, row.weights, row.kept,
                 total=total, objective=self.options.objective, entropy=entropy,

@@ -202,6 +202,8 @@ def test_ids_and_log_probabilities_of_everything_sampled_make_a_span(endpoint: E
     assert client.tally.untrainable == {}
     body = endpoint.requests[0][2]
     assert (body["logprobs"], body["return_token_ids"]) == (True, True)
+    # an endpoint's own defaults must not cut the distribution behind our back
+    assert (body["top_p"], body["top_k"], body["min_p"], body["repetition_penalty"]) == (1.0, -1, 0.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -233,6 +235,11 @@ def test_untrainable_answers_are_counted_and_the_way_of_sampling_is_recorded(end
     found, _ = ask(endpoint, tokens=True, extra={"top_p": 0.9})
     assert found.tokens is not None
     assert found.tokens.sampling.top_p == 0.9
+    endpoint.plays(chat({"content": "abc"}, choice=choice, **TOKENS))
+    penalised, _ = ask(endpoint, tokens=True, extra={"repetition_penalty": 1.1, "presence_penalty": 0.0})
+    assert penalised.tokens is not None
+    assert penalised.tokens.sampling.reshaped == ("repetition_penalty",)
+    assert not penalised.tokens.sampling.whole
 
 
 @pytest.mark.parametrize("wrong", [{"base_url": "ftp://x"}, {"timeout": 0}, {"retries": -1}, {"model": ""}])

@@ -89,6 +89,7 @@ def test_a_bad_value_at_a_trained_token_refuses_the_row_with_its_position(
         (SamplingSettings(temperature=0.5), "temperature 0.5"),
         (SamplingSettings(top_k=20), "top_k 20"),
         (SamplingSettings(min_p=0.05), "min_p 0.05"),
+        (SamplingSettings(top_p=0.9, reshaped=("logit_bias",)), "top_p 0.9, logit_bias"),
     ],
 )
 def test_a_row_from_a_reshaped_distribution_is_refused_by_name(sampling: SamplingSettings, named: str) -> None:

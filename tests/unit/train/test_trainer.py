@@ -10,7 +10,7 @@ from weft.train.alignment import rows_of
 from weft.train.batching import Batch
 from weft.train.importance import Interval
 from weft.train.loss import Objective
-from weft.train.trainer import Trainer, Update, WarmStart, exact, row_logprob, valid_logprobs, warm_start
+from weft.train.trainer import Trainer, Update, WarmStart, entropies, exact, row_logprob, valid_logprobs, warm_start
 
 pytestmark = pytest.mark.train
 torch = pytest.importorskip("torch", reason="needs torch: scripts/install train")
@@ -117,6 +117,16 @@ def test_the_reference_stays_where_the_trainer_was_made() -> None:
     told = row(policy, 1.0)
     assert trainer.train([told]).kl == 0.0
     assert trainer.train([row(policy, 1.0)]).kl > 0.0
+
+
+def test_the_entropy_bonus_spreads_the_distribution() -> None:
+    def entropy_after(coefficient: float) -> float:
+        policy = Policy()
+        told = row(policy, 0.0)
+        Trainer(policy, Update(objective=Objective(beta=0.0, entropy=coefficient), learning_rate=1e-2)).train([told])
+        return float(entropies(valid_logprobs(policy.module, told.token_ids, [2, 3])[1], gradient=False).sum())
+
+    assert entropy_after(0.5) > entropy_after(0.0)
 
 
 def test_later_passes_keep_the_old_policy_and_run_into_the_clip() -> None:
