@@ -347,7 +347,7 @@ def _survivors(judged: Judged) -> _Refused:
 
 def _documents(draft: AtomicDraft, trials: Trials, task_id: str, judged: Judged) -> Certified:
     environment = trials.environment
-    pin = EnvironmentPin(name=environment.name, hash=environment.hash, state=content_hash(trials.state))
+    pin = EnvironmentPin(name=environment.name, hash=trials.environment_hash, state=trials.state_hash)
     task = AtomicTask(
         id=task_id,
         server=environment.name,
@@ -358,7 +358,7 @@ def _documents(draft: AtomicDraft, trials: Trials, task_id: str, judged: Judged)
         texts=draft.texts,
     )
     certificate = TaskCertificate(
-        environments={environment.name: environment.hash},
+        environments={environment.name: trials.environment_hash},
         verifier=content_hash(judged.verifier),
         checks=judged.checks,
         mutants=judged.mutants,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.ports import SessionGroup, ToolHost
+from weft.records.codec import content_hash
 from weft.records.environment import Environment
 from weft.records.state import InitialState, Rows
 from weft.records.trace import Outcome
@@ -42,6 +43,8 @@ class Trials:
         pair: the two trials.
         rows: initial rows as the sessions hold them.
         extras: calls that change the initial state and belong to no task.
+        environment_hash: what tasks are pinned to.
+        state_hash: of the initial state.
     """
 
     environment: Environment
@@ -49,6 +52,8 @@ class Trials:
     pair: tuple[Trial, Trial]
     rows: Rows
     extras: tuple[ResolvedCall, ...]
+    environment_hash: str
+    state_hash: str
 
     async def close(self) -> None:
         """Close both groups."""
@@ -76,7 +81,8 @@ async def open_trials(
         opened.append(Trial(group, await group.snapshot()))
     rows = await opened[0].group.rows(environment.name)
     extras = await _extras(environment, opened[0])
-    return Trials(environment, first, (opened[0], opened[1]), rows, extras)
+    pinned = environment.hash, content_hash(first)
+    return Trials(environment, first, (opened[0], opened[1]), rows, extras, *pinned)
 
 
 async def _extras(environment: Environment, trial: Trial, most: int = 3) -> tuple[ResolvedCall, ...]:

@@ -149,20 +149,19 @@ def _touches(names: Sequence[str], seen: Sequence[Any]) -> bool:
 
 def _used(case: Case) -> list[tuple[Any, ...]]:
     """Return the argument paths that a case's operations and result read."""
-    found: list[tuple[Any, ...]] = []
+    return list(argument_paths(case.model_dump(mode="json")))
 
-    def walk(value: Any) -> None:
-        if isinstance(value, dict):
-            if value.get("op") == "arg" and isinstance(value.get("path"), (list, tuple)):
-                found.append(tuple(value["path"]))
-            for item in value.values():
-                walk(item)
-        elif isinstance(value, (list, tuple)):
-            for item in value:
-                walk(item)
 
-    walk(case.model_dump(mode="json"))
-    return found
+def argument_paths(value: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the argument paths that plain contract data reads, at any depth."""
+    if isinstance(value, dict):
+        if value.get("op") == "arg" and isinstance(value.get("path"), (list, tuple)):
+            yield tuple(value["path"])
+        for item in value.values():
+            yield from argument_paths(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from argument_paths(item)
 
 
 def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:

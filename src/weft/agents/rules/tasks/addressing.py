@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from weft.agents.rules.tasks.actions import Action, Parameter, table_of
+from weft.agents.rules.tasks.actions import Action, Parameter, argument_paths, table_of
 from weft.agents.rules.tasks.drafting import Workshop
 from weft.agents.rules.tasks.finding import Found, phrase_of, refers_to, told_by
-from weft.agents.rules.tasks.words import label, noun
+from weft.agents.rules.tasks.words import also, label, noun
 from weft.records.contract import Find, Operation
-from weft.records.expression import Arg, Where
+from weft.records.expression import Where
 from weft.records.state import Row, Table
 from weft.records.task import FromInput, Source
 
@@ -33,16 +33,17 @@ def addressing(action: Action, table: Table) -> list[Parameter]:
 
     They are those by which the contract looks the row up, and not those that it writes.
     """
-    used = {path for path in _looked_up(action.case.operations, table.name)}
+    used = set(_looked_up(action.case.operations, table.name))
     mine = [
         item
         for item in action.parameters
         if item.use.table == table.name and item.column is not None and tuple(item.path.replace("[]", "").split(".")) in used
     ]
     if action.case.intent == "create":
-        mine = []
-    if not mine and action.case.intent != "create":
-        mine = [item for item in action.by_role("identifier") if item.use.table == table.name and item.column is not None]
+        return []
+    for item in action.by_role("identifier"):
+        if item.use.table == table.name and item.column is not None and item not in mine:
+            mine.append(item)
     return [item for item in mine if item.required] or mine[:1]
 
 
@@ -57,19 +58,27 @@ def _looked_up(operations: Sequence[Operation], table: str) -> Iterator[tuple[st
 
 
 def _paths(where: Where) -> Iterator[tuple[str, ...]]:
-    if isinstance(where.value, Arg) and where.test in ("eq", "in"):
-        yield tuple(step for step in where.value.path if isinstance(step, str))
+    if where.value is not None and where.test in ("eq", "in"):
+        for path in argument_paths(where.value.model_dump(mode="json")):
+            yield tuple(step for step in path if isinstance(step, str))
 
 
 def address(
-    shop: Workshop, table: Table, row: Row, parameters: Sequence[Parameter], *, prefix: str = "", variant: int = 0
+    shop: Workshop,
+    table: Table,
+    row: Row,
+    parameters: Sequence[Parameter],
+    *,
+    prefix: str = "",
+    variant: int = 0,
+    avoid: str = "",
 ) -> Address | None:
     """Return how a row is named by some arguments, or None when one of its values is not to be had."""
     found = Address()
     own: Found | None = None
     keys = [item for item in parameters if item.column is not None and _own_key(item, table)]
     if keys:
-        own = shop.finder.find(table, row, prefix=prefix, prefer=shop.wanted, variant=variant)
+        own = shop.finder.find(table, row, prefix=prefix, prefer=shop.wanted, variant=variant, avoid=avoid)
         if own is None:
             return None
         found.founds.append(own)
@@ -115,6 +124,10 @@ def _outside(shop: Workshop, table: Table, row: Row, item: Parameter, found: Add
             found.phrase = f"{found.phrase or 'the ' + noun(table)} of {above.phrase}"
         return source
     value = row[column.name]
+    for way in found.founds:
+        for entry in way.inputs:
+            if entry.keyed == f"{table.name}.{column.name}" and entry.value == value:
+                return FromInput(kind="input", name=entry.name)
     if isinstance(value, (dict, list)) or not str(value).strip() or "\n" in str(value) or '"' in str(value):
         return None
     known = told_by(column, table, row, prefix)
@@ -124,6 +137,6 @@ def _outside(shop: Workshop, table: Table, row: Row, item: Parameter, found: Add
     elif found.phrase.startswith(f"the {noun(table)} of "):
         found.phrase = said + found.phrase.removeprefix(f"the {noun(table)}")
     else:
-        found.phrase += f" with the {label(column, table)} {known.words}"
+        found.phrase += also(label(column, table), known.words, found.phrase)
     found.founds.append(Found(table, row, said, inputs=[known], stated=column.name))
     return FromInput(kind="input", name=known.name)

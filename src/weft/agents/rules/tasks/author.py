@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from weft.agents.rules.tasks.actions import Action, actions_of
 from weft.agents.rules.tasks.drafting import Workshop
@@ -15,27 +14,38 @@ from weft.agents.rules.tasks.refusals import refusal_drafts
 from weft.agents.rules.tasks.writes import write_drafts
 from weft.records.environment import Environment
 from weft.records.library import AtomicDraft, TaskFeedback
+from weft.records.state import Rows
 
 MOST_REFUSALS = 2
 
 
-@dataclass(frozen=True, slots=True)
 class RulesTaskAuthor:
-    """Drafts atomic tasks by rules; implements :class:`weft.agents.tasks.TaskAuthor`."""
+    """Drafts atomic tasks by rules; implements :class:`weft.agents.tasks.TaskAuthor`.
 
-    name: str = "rules"
+    It remembers the environment it looked at last, because the rounds of a construction ask about the same one.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[Environment, int, Probe, Rows] | None = None
+
+    @property
+    def name(self) -> str:
+        """The author's name."""
+        return "rules"
 
     def propose(
         self, environment: Environment, feedback: TaskFeedback, *, seed: int, limit: int
     ) -> Sequence[AtomicDraft]:
         """Propose drafts: in the first round for every action, later for what is uncovered, each time another way."""
         rng = random.Random(f"tasks:{environment.name}:{seed}:{feedback.round}")
-        probe = Probe(environment)
+        if self._last is None or self._last[0] is not environment or self._last[1] != seed:
+            self._last = (environment, seed, Probe(environment), donors(environment, seed + 1))
+        _, _, probe, lent = self._last
         actions = actions_of(environment)
         shop = Workshop(
             probe=probe,
             finder=Finder(probe, actions, rng),
-            fresh=Fresh(probe.rows, donors(environment, seed + 1 + feedback.round), rng),
+            fresh=Fresh(probe.rows, lent, rng),
             actions=actions,
             wanted=feedback.wanted,
             rng=rng,

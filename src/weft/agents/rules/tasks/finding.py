@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from weft.agents.rules.tasks.actions import IDLE, Action, Parameter, assemble, missing_required, table_of
 from weft.agents.rules.tasks.fresh import statable
 from weft.agents.rules.tasks.probing import Probe, aligned, shown_fields
-from weft.agents.rules.tasks.words import article, label, meaning, noun, split, value_words
+from weft.agents.rules.tasks.words import also, article, label, meaning, noun, split, value_words
 from weft.records.base import JSON
 from weft.records.state import Column, ColumnRole, ColumnType, DatabaseSchema, IdStyle, Row, Table
 from weft.records.task import FromInput, FromStep, Given, ReferenceStep, Source, TaskInput
@@ -161,7 +161,8 @@ class Finder:
         return [column for _, column in sorted(found, key=lambda item: item[0])]
 
     def find(
-        self, table: Table, row: Row, *, prefix: str, prefer: Sequence[str] = (), depth: int = 2, variant: int = 0
+        self, table: Table, row: Row, *, prefix: str, prefer: Sequence[str] = (), depth: int = 2, variant: int = 0,
+        avoid: str = "",
     ) -> Found | None:
         """Return a way to a row by what a person knows of it, or None.
 
@@ -172,10 +173,11 @@ class Finder:
             prefer: tools that are still to be covered.
             depth: most references that may have to be found first.
             variant: 0 takes the best way, higher numbers others.
+            avoid: a tool that must not be used, because it is the one that is asked for.
         """
         options: list[tuple[Reader, Column]] = []
         for reader in self.readers(table):
-            if reader.parents and depth < 1:
+            if (reader.parents and depth < 1) or reader.action.tool == avoid:
                 continue
             for column in self.telling(table, row, reader.fields)[:2]:
                 if table.key[0] in reader.fields and self._askable(reader, column, row):
@@ -212,7 +214,7 @@ class Finder:
             if item.column is not None and item.column.name != column.name and item.role != "search":
                 more = told_by(item.column, reader.table, row, prefix)
                 found.inputs.append(more)
-                found.phrase += f" with the {label(item.column, reader.table)} {more.words}"
+                found.phrase += also(label(item.column, reader.table), more.words, found.phrase)
                 values[item.path] = FromInput(kind="input", name=more.name)
             else:
                 values[item.path] = FromInput(kind="input", name=known.name)
@@ -346,9 +348,8 @@ def told_by(column: Column, table: Table, row: Row, prefix: str) -> TaskInput:
     """Return the input by which the user names a row."""
     value = row[column.name]
     means = meaning(column, table)
-    words = str(value) if means.semantic == "person" else value_words(value, column)
-    if column.role is ColumnRole.ID:
-        words = str(value)
+    bare = means.semantic == "person" or (column.role is ColumnRole.ID and table.id_style is not IdStyle.NATURAL)
+    words = str(value) if bare else value_words(value, column)
     stem = "_".join(split(noun(table))) + "_" + "_".join(split(column.field))
     return TaskInput(
         name=f"{prefix}{stem}" if prefix else stem,
@@ -368,7 +369,9 @@ def phrase_of(column: Column, table: Table, row: Row) -> str:
     if column.role is ColumnRole.NAME:
         return f"the {noun(table)} {value_words(value, column)}"
     if column.role is ColumnRole.ID:
-        return f"the {noun(table)} with the ID {value}" if table.id_style is not IdStyle.NATURAL else f"the {noun(table)} {value}"
+        if table.id_style is not IdStyle.NATURAL:
+            return f"the {noun(table)} with the ID {value}"
+        return f"the {noun(table)} {value_words(value, column)}"
     said = value_words(value, column)
     return f"the {noun(table)} with the {label(column, table)} {said}"
 

@@ -110,6 +110,14 @@ FRAMES: dict[str, dict[str, Level]] = {
                  "Please find out how many {many} {conditions} and give me the exact number. Do not change anything."),
         "intent": ("Find out how many {many} {conditions}.",),
     },
+    "count_all": {
+        "vague": ("How many {many} are there?", "How many {many} do we have?"),
+        "partial": ("How many {many} are there in total? Please give me the number.", "Please count all {many}.",
+                    "Could you tell me how many {many} there are?"),
+        "full": ("Please find out how many {many} there are in total and give me the exact number. Do not change anything.",
+                 "Count all {many} and tell me the exact number. Change nothing."),
+        "intent": ("Find out how many {many} there are.",),
+    },
     "list": {
         "vague": ("Which {many} {conditions}? I am after {their}.", "I wonder which {many} {conditions}; {their} will do."),
         "partial": ("Which {many} {conditions}? Please list {their}.", "Please give me {their} of the {many} that {conditions}.",
@@ -148,6 +156,7 @@ def fill(frame: str, slots: Mapping[str, str]) -> str:
     text = frame
     for name, value in slots.items():
         text = text.replace("{" + name + "}", value)
+    text = re.sub(r'( in the [a-z ]+ "[^"]*")(?: and)? in the ', r"\1 and the ", text)
     # A quotation that ends a sentence brings its own full stop.
     return re.sub(r"([.!?])\"\.(?=\s|$)", r'\1"', sentences(text))
 

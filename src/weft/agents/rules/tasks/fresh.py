@@ -14,7 +14,7 @@ from weft.records.environment import Environment
 from weft.records.state import Column, ColumnType, Row, Rows
 from weft.runtime.values import json_equal
 
-LONGEST = 160
+LONGEST = 120
 """Most characters of a text that a user states."""
 
 NOTES = ("Please call back on Friday", "Checked with the whole team", "Waiting for the supplier", "Agreed at the last meeting",
@@ -23,7 +23,7 @@ NOTES = ("Please call back on Friday", "Checked with the whole team", "Waiting f
 
 def donors(environment: Environment, seed: int) -> Rows:
     """Return rows like the environment's own, made by the same rules from another seed; only their values are used."""
-    return seed_state(environment.spec, environment.contracts, seed=seed, size=8).rows
+    return seed_state(environment.spec, environment.contracts, seed=seed, size=5).rows
 
 
 def statable(value: JSON) -> bool:
@@ -82,6 +82,7 @@ class Fresh:
                 found += self._shuffled([row.get(column.name) for row in self._rows.get(table, ())])
                 found += self._shuffled(lent)
             found += self._made(column, old)
+        found.sort(key=lambda value: isinstance(value, str) and len(value) > 60)
         found += [self._wrapped(parameter, item) for item in list(found) if not isinstance(item, (list, dict))]
         return [*found, *self._declared(parameter)]
 

@@ -17,7 +17,7 @@ from weft.agents.rules.tasks.drafting import (
 )
 from weft.agents.rules.tasks.finding import Found, call_of, constant, refers_to
 from weft.agents.rules.tasks.probing import aligned, shown_fields
-from weft.agents.rules.tasks.words import label, listed, meaning, noun, plural, split, value_words
+from weft.agents.rules.tasks.words import label, listed, meaning, noun, plural, scoped, split, value_words
 from weft.records.base import JSON
 from weft.records.library import AtomicDraft
 from weft.records.state import Column, ColumnRole, ColumnType, Row, Table
@@ -34,7 +34,7 @@ class Asked:
 
     values: dict[str, Source] = field(default_factory=dict)
     founds: list[Found] = field(default_factory=list)
-    conditions: list[str] = field(default_factory=list)
+    conditions: list[tuple[str, str]] = field(default_factory=list)
     scope: list[str] = field(default_factory=list)
 
 
@@ -44,7 +44,7 @@ def read_drafts(shop: Workshop, action: Action, *, tries: int = 4, variant: int 
     if table is None:
         return None
     for row in shop.rows(table.name)[:tries]:
-        for build in (_look_up, _select, _figure):
+        for build in (_look_up, _single, _select, _figure):
             draft = build(shop, action, table, row, variant)
             if draft is not None:
                 return draft
@@ -61,7 +61,7 @@ def _look_up(shop: Workshop, action: Action, table: Table, row: Row, variant: in
     ]
     if not any(item.role == "identifier" for item in named):
         return None
-    way = address(shop, table, row, named, variant=variant)
+    way = address(shop, table, row, named, variant=variant, avoid=action.tool)
     if way is None:
         return None
     sketch, asked = Sketch(kind="read"), Asked(values=dict(way.sources), founds=list(way.founds))
@@ -111,7 +111,7 @@ def _answer(
 ) -> AtomicDraft | None:
     """Ask for one of the shown values, best one that nothing before has shown."""
     table, row = shown.table, shown.row
-    told = {item.keyed for item in sketch.inputs}
+    known = {item.keyed for item in sketch.inputs}
     before = {name for found in way.founds if found.steps and found.table.name == table.name for name in found.fields}
     plain = {item.name: item.references is None and item.role is not ColumnRole.CREATED for item in table.columns}
     order = sorted(shown.fields, key=lambda name: (not plain[name], name in before, shop.rng.random()))
@@ -122,7 +122,8 @@ def _answer(
     }
     for name in order:
         column = table.column(name)
-        if f"{table.name}.{name}" in told or not answerable(column, row, shop, table):
+        stated = any(json_equal(item.value, row.get(name)) for item in sketch.inputs)
+        if f"{table.name}.{name}" in known or stated or not answerable(column, row, shop, table):
             continue
         source = FromStep(kind="step", step="look", field=shown.fields[name], match=match)
         means = meaning(column, table)
@@ -185,6 +186,11 @@ def _narrow(shop: Workshop, table: Table, row: Row, sketch: Sketch, asked: Asked
     if item.use.table not in ("", table.name) and refers_to(item, shop.schema) is None:
         return False
     value = row.get(column.name)
+    for way in asked.founds:
+        for entry in way.inputs:
+            if entry.keyed == f"{table.name}.{column.name}" and entry.value == value:
+                asked.values[item.path] = input_source(entry.name)
+                return True
     reference = refers_to(item, shop.schema)
     if reference is not None and reference != table.name:
         return _belongs(shop, row, asked, item, reference)
@@ -197,11 +203,11 @@ def _narrow(shop: Workshop, table: Table, row: Row, sketch: Sketch, asked: Asked
     asked.values[item.path] = input_source(name)
     called = label(column, table)
     if isinstance(value, bool):
-        asked.conditions.append(f'have "{called}" set to {words}')
+        asked.conditions.append(("have", f'"{called}" set to {words}'))
         asked.scope.append(f'with "{called}" set to {words}')
     else:
-        asked.conditions.append(f"have the {called} {words}")
-        asked.scope.append(f"with the {called} {words}")
+        asked.conditions.append(("are in" if scoped(called) else "have", f"the {called} {words}"))
+        asked.scope.append(f"{'in' if scoped(called) else 'with'} the {called} {words}")
     return True
 
 
@@ -225,7 +231,7 @@ def _belongs(shop: Workshop, row: Row, asked: Asked, item: Parameter, reference:
     asked.founds.append(found)
     called = label(column)
     same = set(split(called)) & set(split(noun(other_table)))
-    asked.conditions.append(f"belong to {found.phrase}" if same else f"have {found.phrase} as the {called}")
+    asked.conditions.append(("belong to", found.phrase) if same else ("have", f"{found.phrase} as the {called}"))
     asked.scope.append(f"for {found.phrase}" if same else f"with {found.phrase} as the {called}")
     return True
 
@@ -263,22 +269,25 @@ def _select(shop: Workshop, action: Action, table: Table, row: Row, variant: int
 def _which(
     shop: Workshop, sketch: Sketch, table: Table, asked: Asked, rows: list[Row], fields: dict[str, str], result: JSON
 ) -> AtomicDraft | None:
-    conditions = listed(asked.conditions) or "are there"
+    conditions = told(asked.conditions)
     if not asked.conditions and len(rows) < 2:
         return None
     slots = {"many": plural(noun(table)), "conditions": conditions}
+    known = {repr(item.value) for item in sketch.inputs}
     naming = [
         column
         for column in table.columns
         if column.name in fields and column.role in (ColumnRole.NAME, ColumnRole.KEY) and column.type is ColumnType.TEXT
+        and not known & {repr(row.get(column.name)) for row in rows}
     ] or [
         column
         for column in table.columns
         if column.name in fields and column.type is ColumnType.TEXT and answerable(column, rows[0], shop, table) and not column.enum
+        and not column.references and not known & {repr(row.get(column.name)) for row in rows}
     ]
     names = [row.get(naming[0].name) for row in rows] if naming else []
     good = all(isinstance(name, str) and "\n" not in name and len(name) <= 80 for name in names)
-    if naming and good and len(rows) <= MOST_NAMES and len(set(names)) == len(names) and shop.rng.random() < 0.6:
+    if naming and conditions and good and len(rows) <= MOST_NAMES and len(set(names)) == len(names) and shop.rng.random() < 0.6:
         column = naming[0]
         part = "_".join(split(column.field))
         source = FromSteps(kind="fold", step="list", fn="list", field=fields[column.name])
@@ -299,7 +308,13 @@ def _which(
     sketch.reply = [ReplyPart(name="number", source=source, kind="number")]
     sketch.rivals = {"number": tuple(value for value in (len(rows) - 1, len(rows) + 1) if value > 0)}
     sketch.reply_text = "There are {number}."
-    return finish(shop, sketch, "count", slots, founds=asked.founds)
+    return finish(shop, sketch, "count" if conditions else "count_all", slots, founds=asked.founds)
+
+
+def told(conditions: Sequence[tuple[str, str]]) -> str:
+    """Return conditions in words, those with the same verb together: ``have the status open and belong to Ann``."""
+    verbs = dict.fromkeys(verb for verb, _ in conditions)
+    return listed([f"{verb} {listed([said for other, said in conditions if other == verb])}" for verb in verbs])
 
 
 def _total_field(result: JSON, count: int) -> str:
@@ -309,6 +324,29 @@ def _total_field(result: JSON, count: int) -> str:
             if name in seen:
                 return name if type(seen[name]) is int and seen[name] == count else ""
     return ""
+
+
+def computed(name: str, table: Table) -> bool:
+    """Return whether a figure is one that the tool works out, not a column of some row nor an echo of the arguments."""
+    words = split(name)
+    echoed = {"limit", "offset", "page", "pages", "id", "size", "per", "index"} & set(words)
+    return not echoed and all(column.field != name for column in table.columns)
+
+
+def _single(shop: Workshop, action: Action, table: Table, row: Row, variant: int) -> AtomicDraft | None:
+    """The one row that a read without arguments shows: one of its values."""
+    if any(item.required for item in action.parameters):
+        return None
+    step = call_of("look", shop.server, action, {})
+    tried = shop.probe.rehearse([step], {})
+    if not tried.ok or tried.changed:
+        return None
+    pairs = aligned(tried.results["look"], shop.probe.rows.get(table.name, []), table)
+    if len({repr(other[table.key[0]]) for _, other in pairs}) != 1:
+        return None
+    sketch = Sketch(kind="read", steps=[step], chain=[action.step])
+    way = Address(phrase=f"the {noun(table)}")
+    return _answer(shop, sketch, Shown(table, pairs[0][1], shown_fields(pairs, table)), way, [])
 
 
 def _figure(shop: Workshop, action: Action, table: Table, row: Row, variant: int) -> AtomicDraft | None:
@@ -333,7 +371,7 @@ def _figure(shop: Workshop, action: Action, table: Table, row: Row, variant: int
         return None
     figures = {name: value for seen in objects(tried.results["measure"]) for name, value in reversed(seen.items())}
     for name, value in reversed(figures.items()):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or name.casefold() in ("limit", "offset", "page"):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not computed(name, table):
             continue
         part = "_".join(split(name)) or "value"
         source = FromStep(kind="step", step="measure", field=name)

@@ -19,6 +19,9 @@ VERBS = frozenset(
     ).split()
 )
 
+EDITING = frozenset("add adjust change create edit modify put replace save set update write".split())
+"""Verbs that say no more than that values are written."""
+
 PLAIN = {"create": "add", "update": "update", "delete": "delete", "link": "add", "unlink": "remove", "upsert": "save",
          "transition": "move on", "move": "move", "toggle": "toggle", "append": "extend", "increment": "increase",
          "set": "set", "archive": "archive", "copy": "copy", "send": "send"}  # fmt: skip
@@ -28,6 +31,6 @@ def verb_of(action: Action) -> str:
     """Return the verb of an action: its own where the name or the case holds one, else that of its intent."""
     for words in (split(action.label), split(action.tool)):
         for word in words:
-            if word in VERBS:
+            if word in VERBS or (word[:2] in ("un", "re") and word[2:] in VERBS):
                 return word
     return PLAIN.get(action.case.intent, "update")

@@ -122,6 +122,24 @@ def value_words(value: JSON, column: Column | None = None, *, quoted: bool = Tru
     return f'"{value}"'
 
 
+SCOPES = frozenset({"workspace", "repository", "repo", "project", "namespace", "organization", "organisation", "org", "team",
+                    "account", "region", "cluster", "folder", "database", "schema", "space", "site", "server", "group",
+                    "bucket", "tenant", "environment", "directory", "board", "channel", "catalog"})  # fmt: skip
+
+
+def scoped(name: str) -> bool:
+    """Return whether a field says where something is rather than what it is like."""
+    words = name.split()
+    return bool(words) and (words[-1] in SCOPES or (len(words) > 1 and words[-1] in ("name", "key") and words[-2] in SCOPES))
+
+
+def also(name: str, words: str, so_far: str) -> str:
+    """Return how a further value joins a phrase: ``in the project "X"``, then ``and the folder "Y"``."""
+    lead = "in" if scoped(name) else "with"
+    joined = f" {lead} the " in so_far.rpartition('"')[0][-80:] and so_far.endswith('"')
+    return f" and the {name} {words}" if joined else f" {lead} the {name} {words}"
+
+
 def listed(items: list[str]) -> str:
     """Join items with commas and an "and"."""
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + f" and {items[-1]}" if items else ""

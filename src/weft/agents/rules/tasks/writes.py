@@ -15,7 +15,7 @@ from weft.agents.rules.tasks.drafting import (
     told_value,
 )
 from weft.agents.rules.tasks.finding import Found, call_of, constant, refers_to
-from weft.agents.rules.tasks.verbs import verb_of
+from weft.agents.rules.tasks.verbs import EDITING, verb_of
 from weft.agents.rules.tasks.words import article, field_label, label, listed, meaning, noun, split, value_words
 from weft.records.base import JSON
 from weft.records.library import AtomicDraft
@@ -153,8 +153,17 @@ def _fill(
             break
         if named and item.column is not None and item.column.role is ColumnRole.NAME and len(optional) > 2:
             continue  # renaming what was just looked up by its name reads oddly
+        if item.schema.get("type") in ("object", "array") and _nested(item):
+            continue
         wanted -= _one(shop, table, sketch, written, item, row)
     return True
+
+
+def _nested(item: Parameter) -> bool:
+    """Return whether a value has parts with names of their own, which reads badly in a request."""
+    items = item.schema.get("items")
+    inner = items.get("type") if isinstance(items, dict) else None
+    return item.schema.get("type") == "object" or inner in ("object", "array")
 
 
 def _one(shop: Workshop, table: Table, sketch: Sketch, written: Written, item: Parameter, row: Row | None) -> bool:
@@ -247,10 +256,15 @@ def _said(
         more = _with(written, table, references=False)
         slots.update(first=written.references[0][1].phrase, second=phrase, with_more=more and f" Do it{more}.")
         return finish(shop, sketch, intent, slots, founds=founds)
-    if intent in ("update", "upsert", "transition") and (written.told or written.references):
+    plain = intent in ("update", "upsert") or _only_status(written)
+    if plain and verb_of(action) in EDITING | {"move on", "mark"} and (written.told or written.references):
         return _said_update(shop, sketch, action, table, written, slots)
     slots.update(verb=verb_of(action), **{"with": _with(written, table)})
     return finish(shop, sketch, "act", slots, founds=founds)
+
+
+def _only_status(written: Written) -> bool:
+    return len(written.told) == 1 and written.told[0][0].role == "status" and not written.references
 
 
 def _said_update(
@@ -303,7 +317,7 @@ def _details(written: Written, table: Table) -> str:
     owners = []
     for item, found in written.references:
         name = _name(item, table)
-        same = set(split(name)) & set(split(noun(found.table)))
+        same = set(split(name)) <= set(split(noun(found.table)))
         if same or name in ("parent", "owner", "container"):
             owners.append(found.phrase)
         else:
