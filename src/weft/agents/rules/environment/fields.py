@@ -182,11 +182,21 @@ def _merged(first: Schema, second: Schema) -> Schema:
     return result
 
 
+def union_kinds(schema: Schema) -> set[str]:
+    """The types of a union's branches; empty for a schema that is none."""
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return {str(item) for item in kind}
+    branches = schema.get("anyOf") or schema.get("oneOf") or []
+    return {str(branch.get("type")) for branch in branches if isinstance(branch, Mapping)}
+
+
 def column_type(schema: Schema, words: tuple[str, ...] = ()) -> ColumnType:
     """The logical type of a column that holds values of this schema."""
     kind = schema.get("type")
     if "anyOf" in schema or "oneOf" in schema or isinstance(kind, list):
-        return ColumnType.JSON
+        kinds = union_kinds(schema)
+        return ColumnType.TEXT if "string" in kinds and kinds <= {"string", "integer", "number"} else ColumnType.JSON
     if kind is None:
         kind = _implied_type(schema)
     if kind == "string":

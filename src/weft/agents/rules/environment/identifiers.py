@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, TablePlan
-from weft.agents.rules.environment.fields import Field, Resolver, make_field
+from weft.agents.rules.environment.fields import Field, Resolver, make_field, union_kinds
 from weft.agents.rules.environment.intents import Words, noun
 from weft.agents.rules.environment.lexicon import ID_WORDS, NATURAL_WORDS, STRONG_IDS, order_role, paging_role
 from weft.agents.rules.environment.plan import Part
@@ -122,7 +122,12 @@ def _strong(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint) -> tu
     best = min(votes, key=lambda key: (key[1], -len(votes[key]), STRONG_IDS.index(key[0]) if key[0] in STRONG_IDS else 99))
     fields = votes[best]
     texts = [field for field in fields if field.type not in (ColumnType.INTEGER, ColumnType.NUMBER)]
-    return (texts[0] if texts else fields[0]), best[0]
+    strict = [field for field in texts if not union_kinds(field.schema)]
+    shown = _from_output(parts, table)
+    if not strict and shown is not None and shown[0].type in (ColumnType.INTEGER, ColumnType.NUMBER):
+        return replace(fields[0], type=ColumnType.INTEGER), best[0]
+    numbers = [field for field in fields if field not in texts]
+    return (strict[0] if strict else numbers[0] if numbers else fields[0]), best[0]
 
 
 def _element_type(field: Field) -> ColumnType:

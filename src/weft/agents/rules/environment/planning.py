@@ -77,10 +77,11 @@ def _each(parts: list[Part], step, blueprint: Blueprint) -> None:  # type: ignor
 
 
 def _plan_tool(tool: ToolSpec, prefix: tuple[str, ...]) -> ToolPlan:
-    fields = input_fields(tool.input_schema, WRAPPERS)
-    fields = _entries(fields)
-    plan = ToolPlan(tool, fields)
     intent = tool_intent(tool, prefix)
+    # An object that is called as the entity wraps the entity's attributes.
+    own = set(intent.phrase[-1:]) if intent is not None and not intent.reads else set()
+    fields = _entries(input_fields(tool.input_schema, WRAPPERS | own))
+    plan = ToolPlan(tool, fields)
     try:
         choice = action_values(fields)
         if choice is not None:

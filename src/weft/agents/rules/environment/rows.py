@@ -3,7 +3,7 @@
 from typing import Any
 
 from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, TablePlan
-from weft.agents.rules.environment.fields import Field, Schema
+from weft.agents.rules.environment.fields import Field, Schema, union_kinds
 from weft.agents.rules.environment.lexicon import MINIMAL
 from weft.agents.rules.environment.plan import Part, Use
 from weft.records.expression import (
@@ -50,6 +50,8 @@ def argument(field: Field) -> Arg | Var:
 
 def fitted(value: Expr, field: Field, column: ColumnPlan) -> Expr:
     """A value of an argument as the column's type."""
+    if column.type == ColumnType.TEXT and union_kinds(field.schema) and not field.is_array and field.is_text:
+        return Cast(op="cast", of=value, to="text")
     if column.type == ColumnType.TEXT and not field.is_text and not field.is_array and field.type != ColumnType.BOOLEAN:
         return Cast(op="cast", of=value, to="text")
     if column.type == ColumnType.INTEGER and field.type in (ColumnType.TEXT, ColumnType.JSON, ColumnType.NUMBER) and not field.is_array:

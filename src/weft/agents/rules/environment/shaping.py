@@ -141,12 +141,26 @@ class Shaper:
 
     def _column(self, field: Field) -> ColumnPlan | None:
         table = self._table
-        if names_main(field, table, self._blueprint) >= 2 and table.find(field.words) is None:
-            return table.column(table.id)
-        found = table.find(field.words)
+        key = table.column(table.id)
+        number = field.type in (ColumnType.INTEGER, ColumnType.NUMBER)
+        if names_main(field, table, self._blueprint) >= 2 and table.find(field.words) is None and (key.type == ColumnType.INTEGER or not number):
+            return key
+        words = field.words
+        found = table.find(words)
+        if found is not None and found.role != ColumnRole.ID and not fits(found, field):
+            if self._grow and not found.written and found.type == ColumnType.JSON and field.type == ColumnType.JSON and stricter(field, found):
+                found.schema = field.schema
+            else:
+                words = (*words, "shown")
+                found = table.find(words)
+                if not field.required and found is None:
+                    return None
+        elif found is not None and found.role == ColumnRole.ID and number and found.type != ColumnType.INTEGER:
+            words = (*words, "shown")
+            found = table.find(words)
         if found is None and self._grow:
             evidence = f"{self._part.tool.name}.outputSchema/{field.name}"
-            found = attribute(field, table, self._blueprint, provenance=Provenance.DECLARED, evidence=evidence)
+            found = attribute(field, table, self._blueprint, provenance=Provenance.DECLARED, evidence=evidence, words=words)
             if field.required and not field.nullable and not found.references:
                 found.default = _neutral(field)
         elif found is not None and self._grow:
@@ -158,19 +172,23 @@ class Shaper:
     def _reshape(self, value: Expr, column: ColumnPlan, field: Field) -> Expr:
         """A stored scalar as the declared object, or stored texts as declared objects."""
         if field.schema.get("properties") and (column.type != ColumnType.JSON or column.schema.get("type") == "string"):
-            return self._wrapped(value, field.schema)
+            return self._wrapped(value, field.schema, whole=column.type == ColumnType.INTEGER)
         items = self._resolver.plain(field.schema.get("items"))
         stored = column.schema.get("items")
         if field.is_array and items.get("properties") and isinstance(stored, dict) and stored.get("type") == "string":
             return MapOver(op="map", over=value, name="part", value=self._wrapped(var("part"), items))
         return value
 
-    def _wrapped(self, value: Expr, schema: Schema) -> Expr:
+    def _wrapped(self, value: Expr, schema: Schema, *, whole: bool = False) -> Expr:
         """``{id: value}`` or ``{name: value}`` for a declared object of which the state holds one scalar."""
         required = schema.get("required") or []
         fields: dict[str, Expr] = {}
         for label, inner in self._resolver.properties(schema):
             field = make_field(label, (label,), inner, label in required)
+            if field.schema.get("type") == "integer" and not whole:
+                if field.required:
+                    fields[label] = const(None) if field.nullable else const(0)
+                continue
             if id_parts(field)[1] or field.words[-1] in ("name", "title", "label", "value", "display", "email"):
                 kind = field.schema.get("type")
                 fields[label] = Cast(op="cast", of=value, to="text") if kind == "string" else Cast(op="cast", of=value, to="integer") if kind == "integer" else value
@@ -314,16 +332,64 @@ class Shaper:
         return const(f"{entity} {done}")
 
 
-def _neutral(field: Field) -> object:
-    """The value of a required result property of which the state holds nothing."""
-    if field.enum:
-        return field.enum[0]
-    if "default" in field.schema and field.schema["default"] is not None:
-        return field.schema["default"]
-    kind = field.schema.get("type")
+def fits(column: ColumnPlan, field: Field) -> bool:
+    """True if what the column holds can be shown as the declared property."""
+    if column.type != ColumnType.JSON:
+        if field.is_array or field.schema.get("type") == "boolean" or column.type == ColumnType.BOOLEAN:
+            return field.type == column.type
+        if field.type in (ColumnType.INTEGER, ColumnType.NUMBER):
+            return column.type in (ColumnType.INTEGER, ColumnType.NUMBER)
+        return True
+    wanted, held = field.schema, column.schema
+    if not wanted.get("type") and not wanted.get("anyOf") and not wanted.get("oneOf"):
+        return True
+    if wanted == held:
+        return True
+    if wanted.get("type") != held.get("type"):
+        return False
+    inner, own = wanted.get("items") or {}, held.get("items") or {}
+    if field.is_array:
+        if not inner.get("type") and not inner.get("anyOf") and not inner.get("oneOf"):
+            return True
+        strings = own.get("type") == "string" and bool(inner.get("properties"))
+        return strings or (inner.get("type") == own.get("type") and _covers(own, inner))
+    return _covers(held, wanted)
+
+
+def _covers(held: Schema, wanted: Schema) -> bool:
+    """True if objects that satisfy ``held`` have what ``wanted`` requires."""
+    return set(wanted.get("required") or []) <= set(held.get("required") or []) and not (wanted.get("properties") and not held.get("properties"))
+
+
+def stricter(field: Field, column: ColumnPlan) -> bool:
+    """True if the property's schema asks for all that the column's does."""
+    return column.schema.get("type") in (None, field.schema.get("type"))
+
+
+def neutral_value(schema: Schema) -> object:
+    """The smallest value of a schema, for a required result property of which the state holds nothing."""
+    enum = schema.get("enum")
+    if isinstance(enum, list) and enum:
+        return enum[0]
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("default") is not None:
+        return schema["default"]
+    for union in ("anyOf", "oneOf"):
+        if schema.get(union):
+            return neutral_value(schema[union][0])
+    kind = schema.get("type")
+    if kind == "object":
+        properties = schema.get("properties") or {}
+        return {name: neutral_value(properties.get(name) or {}) for name in schema.get("required") or []}
     if kind == "string":
-        return {"date-time": "1970-01-01T00:00:00Z", "date": "1970-01-01"}.get(str(field.schema.get("format")), "")
-    return {"integer": 0, "number": 0, "boolean": False, "array": [], "object": {}}.get(str(kind))
+        return {"date-time": "1970-01-01T00:00:00Z", "date": "1970-01-01"}.get(str(schema.get("format")), "")
+    return {"integer": 0, "number": 0, "boolean": False, "array": []}.get(str(kind))
+
+
+def _neutral(field: Field) -> object:
+    """The neutral value of a field."""
+    return neutral_value(field.schema)
 
 
 __all__ = ["Shaper", "mapped"]
