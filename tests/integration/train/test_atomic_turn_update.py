@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,10 +72,15 @@ def walk(moves: Any, demonstrations: tuple[SftExample, ...]) -> Walk:
     return Walk(before, policy, warm, batch, report)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _exact() -> Iterator[None]:
+    with exact():
+        yield
+
+
 @pytest.fixture(scope="module")
 def walked(moves: Any, demonstrations: tuple[SftExample, ...]) -> Walk:
-    with exact():
-        return walk(moves, demonstrations)
+    return walk(moves, demonstrations)
 
 
 def test_a_warm_policy_passes_some_and_fails_some(walked: Walk) -> None:
@@ -133,21 +139,19 @@ def test_candidates_start_from_one_prompt_and_isolated_states(walked: Walk) -> N
 
 def test_the_training_backend_agrees_with_the_sampler_to_rounding(walked: Walk) -> None:
     (group,) = walked.batch.kept
-    with exact():
-        for row in rows_of(group)[0]:
-            old = valid_logprobs(walked.before.module, row.token_ids, valid_of(row))[0].detach().double().tolist()
-            weights = importance_weights(old, [row.logprobs[at] for at in valid_of(row)])
-            assert weights.kept.all()
-            assert abs(weights.values - 1).max() < 1e-3
+    for row in rows_of(group)[0]:
+        old = valid_logprobs(walked.before.module, row.token_ids, valid_of(row))[0].detach().double().tolist()
+        weights = importance_weights(old, [row.logprobs[at] for at in valid_of(row)])
+        assert weights.kept.all()
+        assert abs(weights.values - 1).max() < 1e-3
 
 
 def test_the_same_seed_samples_the_same_segments_and_updates_to_the_same_weights(walked: Walk, moves: Any) -> None:
     made = []
     for _ in range(2):
         policy = copy.deepcopy(walked.before)
-        with exact():
-            groups = anyio.run(tree, policy, moves[0].episode, derive_seed(3, len(walked.batch.sampled) - 1))
-            Trainer(policy, Update(learning_rate=3e-4)).step(walked.batch)
+        groups = anyio.run(tree, policy, moves[0].episode, derive_seed(3, len(walked.batch.sampled) - 1))
+        Trainer(policy, Update(learning_rate=3e-4)).step(walked.batch)
         made.append((groups, [parameter.detach().numpy().tobytes() for parameter in policy.module.parameters()]))
     assert made[0] == made[1]
     assert made[0][0] == list(walked.batch.sampled[-1:])

@@ -1,9 +1,12 @@
+from collections.abc import Iterator
+
 import anyio
 import pytest
 
 from weft.errors import InputError, ModelError
 from weft.records.trace import Message, Segment, StopReason
 from weft.train.alignment import sequences_of
+from weft.train.trainer import exact
 
 pytestmark = pytest.mark.train
 pytest.importorskip("torch", reason="needs torch: scripts/install train")
@@ -16,6 +19,12 @@ from weft.llm.tiny import tiny_model, tiny_policy, tiny_tokenizer  # noqa: E402
 TEXTS = ["Look up the order and say when it ships.", '{"name": "find_order", "arguments": {"id": 4}}'] * 3
 ASKED = [Message(role="system", content="Be brief."), Message(role="user", content="When does order 4 ship?")]
 TOOLS = [{"type": "function", "function": {"name": "find_order", "description": "", "parameters": {}}}]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _exact() -> Iterator[None]:
+    with exact():
+        yield
 
 
 @pytest.fixture(scope="module")
