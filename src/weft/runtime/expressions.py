@@ -5,6 +5,7 @@ ABSENT goes in and comes out as a value: see :data:`weft.runtime.values.ABSENT`.
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
@@ -130,7 +131,7 @@ def _number(value: Any) -> int | float | None:
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         text = value.strip()
         value = int(text) if text.removeprefix("-").isdigit() else float(text)
-    if not is_number(value):
+    if not is_number(value) or not math.isfinite(value):
         return None
     if isinstance(value, float) and value.is_integer() and INTEGER_MIN <= value < INTEGER_MAX:
         value = int(value)

@@ -10,6 +10,17 @@ from weft.runtime.render_layout import INDENT, Atom, Chain, Doc, Group, call, ke
 from weft.runtime.render_scope import ANY, ATOM, LIST, NUMBER, Code, Kind, Local, Scope, walk
 
 Writing = steps.Insert | steps.Update | steps.Delete | steps.Transition | steps.WriteFiles
+Direct = steps.Let | steps.Page | steps.Sort | Writing
+DIRECT = (
+    steps.Let,
+    steps.Page,
+    steps.Sort,
+    steps.Insert,
+    steps.Update,
+    steps.Delete,
+    steps.Transition,
+    steps.WriteFiles,
+)
 
 
 class BodyWriter:
@@ -28,9 +39,18 @@ class BodyWriter:
 
     def write(self, case: steps.Case, indent: int) -> list[str]:
         """Return the lines of the body."""
-        scope = Scope()
-        self._operations(case.operations, scope, indent)
-        result = self.renderer.value(case.returns, scope)
+        scope, operations, returns = Scope(), case.operations, case.returns
+        last = operations[-1] if operations else None
+        if (
+            isinstance(last, DIRECT)
+            and isinstance(returns, exprs.Var)
+            and (returns.name, returns.path) == (last.into, ())
+        ):
+            self._operations(operations[:-1], scope, indent)
+            result = self._direct(last, scope)
+        else:
+            self._operations(operations, scope, indent)
+            result = self.renderer.value(returns, scope)
         doc = call("or_null", result.doc) if result.absent else result.doc
         self._put(doc, indent, "return ")
         return self.lines
@@ -53,20 +73,25 @@ class BodyWriter:
             match step:
                 case steps.Guard():
                     self._guard(step, scope, indent)
-                case steps.Let():
-                    self._bind(step.into, self.renderer.value(step.value, scope), scope, indent)
                 case steps.Find():
                     self._find(step, scope, indent)
-                case steps.Page():
-                    self._bind(step.into, self._page(step, scope), scope, indent)
-                case steps.Sort():
-                    self._bind(step.into, self._sort(step, scope), scope, indent)
                 case steps.Each():
                     self._each(step, scope, indent)
                 case steps.When():
                     self._when(step, scope, indent)
                 case _:
-                    self._bind(step.into, self._writing(step, scope), scope, indent)
+                    self._bind(step.into, self._direct(step, scope), scope, indent)
+
+    def _direct(self, step: Direct, scope: Scope) -> Code:
+        """The value of an operation that is one expression."""
+        match step:
+            case steps.Let():
+                return self.renderer.value(step.value, scope)
+            case steps.Page():
+                return self._page(step, scope)
+            case steps.Sort():
+                return self._sort(step, scope)
+        return self._writing(step, scope)
 
     # ------------------------------------------------------------------ one operation each
 
