@@ -7,7 +7,24 @@ from weft.agents.rules.environment.fields import Field
 from weft.agents.rules.environment.intents import Intent, Words, is_verb, noun, parse_words
 from weft.agents.rules.environment.words import tokens
 
-_NAMES = frozenset({"action", "operation", "method", "op", "command", "sub command", "subcommand", "mode", "kind of action", "action type", "operation type", "do", "tool action", "verb"})
+_NAMES = frozenset(
+    {
+        "action",
+        "operation",
+        "method",
+        "op",
+        "command",
+        "sub command",
+        "subcommand",
+        "mode",
+        "kind of action",
+        "action type",
+        "operation type",
+        "do",
+        "tool action",
+        "verb",
+    }
+)
 _GENERIC = ("retrieve", "me", "read", "details", "info", "current", "status")
 
 
@@ -18,7 +35,11 @@ def action_values(fields: list[Field]) -> tuple[Field, tuple[str, ...]] | None:
             continue
         values = tuple(str(value) for value in field.enum) or _described(field.description)
         verbs = [value for value in values if tokens(value) and any(is_verb(word) for word in tokens(value))]
-        if values and len(values) >= (1 if field.required and field.enum else 2) and len(verbs) >= max(1, 0.6 * len(values)):
+        if (
+            values
+            and len(values) >= (1 if field.required and field.enum else 2)
+            and len(verbs) >= max(1, 0.6 * len(values))
+        ):
             return field, values
     return None
 

@@ -86,7 +86,9 @@ def _outcome(part: Part, blueprint: Blueprint) -> Outcome:
 
 def _dry_run(use: Use, outcome: Outcome) -> None:
     """Keep a dry call from changing anything: it gives the row as it is, or says that the real call would go through."""
-    at = next((i for i, op in enumerate(outcome.operations) if op.op not in ("guard", "find", "let")), len(outcome.operations))
+    at = next(
+        (i for i, op in enumerate(outcome.operations) if op.op not in ("guard", "find", "let")), len(outcome.operations)
+    )
     asked = Truthy(op="truthy", of=argument(use.field))
     found = any(op.op == "find" and op.into == outcome.row for op in outcome.operations[:at])
     if outcome.kind == "row" and found:
@@ -124,7 +126,9 @@ def _default_case(plan: ToolPlan, cases: list[Case]) -> list[Case]:
 
 
 def _case(part: Part, outcome: Outcome, returns: Expr, when: dict[str, Any]) -> Case:
-    kind = {"send": "create", "add": "create", "set": "upsert", "assign": "update", "clear": "delete"}.get(part.intent.kind, part.intent.kind)
+    kind = {"send": "create", "add": "create", "set": "upsert", "assign": "update", "clear": "delete"}.get(
+        part.intent.kind, part.intent.kind
+    )
     if kind == "run":
         kind = "create"
     if kind == "upsert" and outcome.done == "updated":
@@ -168,7 +172,11 @@ def argument_uses(plan: ToolPlan, parts: list[Part]) -> list[ArgumentUse]:
     found: dict[str, ArgumentUse] = {}
     if plan.action is not None:
         found[plan.action.dotted] = ArgumentUse(
-            path=plan.action.dotted, role="action", provenance=Provenance.DECLARED, evidence="chooses the case", required=plan.action.required
+            path=plan.action.dotted,
+            role="action",
+            provenance=Provenance.DECLARED,
+            evidence="chooses the case",
+            required=plan.action.required,
         )
     for part in parts:
         for use in part.uses:
@@ -180,13 +188,20 @@ def argument_uses(plan: ToolPlan, parts: list[Part]) -> list[ArgumentUse]:
     for field in plan.fields:
         if field.dotted not in found and not any(path.startswith(f"{field.dotted}[]") for path in known):
             reason = "client_hint: only actions that are not served use it"
-            found[field.dotted] = ArgumentUse(path=field.dotted, role="inert", provenance=Provenance.INERT, evidence=reason, required=field.required)
+            found[field.dotted] = ArgumentUse(
+                path=field.dotted, role="inert", provenance=Provenance.INERT, evidence=reason, required=field.required
+            )
     return [found[path] for path in _in_order(plan, found)]
 
 
 def _in_order(plan: ToolPlan, found: dict[str, ArgumentUse]) -> list[str]:
     order = [field.dotted for field in plan.fields]
-    return sorted(found, key=lambda path: next((i for i, name in enumerate(order) if path == name or path.startswith(f"{name}[]")), len(order)))
+    return sorted(
+        found,
+        key=lambda path: next(
+            (i for i, name in enumerate(order) if path == name or path.startswith(f"{name}[]")), len(order)
+        ),
+    )
 
 
 def _paths(use: Use) -> list[tuple[str, Use]]:

@@ -10,7 +10,9 @@ from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.rows import ELEMENT
 from weft.agents.rules.environment.words import is_plural
 
-_NAMES = frozenset("item record row entry element object update change operation data edit".split())
+_NAMES = frozenset(
+    ["item", "record", "row", "entry", "element", "object", "update", "change", "operation", "data", "edit"]
+)
 
 
 def bulk_field(part: Part) -> Field | None:
@@ -20,7 +22,12 @@ def bulk_field(part: Part) -> Field | None:
     for field in arrays:
         base = noun(field.words)
         plural_noun = is_plural(field.words[-1])
-        if plural_noun and (base == table.phrase or base == table.phrase[-1:] or base[-1] in _NAMES or table.phrase[-len(base) :] == base):
+        if plural_noun and (
+            base == table.phrase
+            or base == table.phrase[-1:]
+            or base[-1] in _NAMES
+            or table.phrase[-len(base) :] == base
+        ):
             return field
     return None
 
@@ -40,7 +47,10 @@ def element_fields(part: Part, field: Field) -> list[Field]:
         inner = make_field(name, (ELEMENT, name), value, name in needed)
         if value.get("properties") and inner.words and inner.words[-1] in WRAPPERS:
             inside = value.get("required") or []
-            found += [make_field(key, (ELEMENT, name, key), sub, name in needed and key in inside) for key, sub in resolver.properties(value)]
+            found += [
+                make_field(key, (ELEMENT, name, key), sub, name in needed and key in inside)
+                for key, sub in resolver.properties(value)
+            ]
         else:
             found.append(inner)
     return found

@@ -7,7 +7,16 @@ from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.returns import Outcome
 from weft.agents.rules.environment.rows import argument
-from weft.agents.rules.environment.selecting import find_one, filters, guard, guards, need_selector, not_found, predicates, row_guards
+from weft.agents.rules.environment.selecting import (
+    filters,
+    find_one,
+    guard,
+    guards,
+    need_selector,
+    not_found,
+    predicates,
+    row_guards,
+)
 from weft.records.contract import Delete, Each, Find, Operation, Transition, Update
 from weft.records.expression import Compare, Expr, Length, Where, const, var
 from weft.records.spec import RefusalCode
@@ -26,16 +35,32 @@ def build_update(part: Part, blueprint: Blueprint) -> Outcome:
     many = _many(part, table)
     if many is not None:
         update = Update(op="update", into="rows", table=table.name, rows="rows", values=values)
-        return Outcome([*many, update], "rows", done="updated", reads=[table.name], writes=written(part, values), errors=["not_found"])
+        return Outcome(
+            [*many, update],
+            "rows",
+            done="updated",
+            reads=[table.name],
+            writes=written(part, values),
+            errors=["not_found"],
+        )
     update = Update(op="update", into="row", table=table.name, rows="row", values=values)
-    return Outcome([*find_one(part), *row_guards(part), update], "row", done="updated", reads=[table.name], writes=written(part, values), errors=["not_found", "conflict"])
+    return Outcome(
+        [*find_one(part), *row_guards(part), update],
+        "row",
+        done="updated",
+        reads=[table.name],
+        writes=written(part, values),
+        errors=["not_found", "conflict"],
+    )
 
 
 def _bulk_update(part: Part, blueprint: Blueprint) -> Outcome:
     table = part.main()
     bulk = part.one("bulk")
     assert bulk is not None
-    inner = Part(part.tool, part.intent, [use.field for use in bulk.options["uses"]], table=table, uses=bulk.options["uses"])
+    inner = Part(
+        part.tool, part.intent, [use.field for use in bulk.options["uses"]], table=table, uses=bulk.options["uses"]
+    )
     need_selector(inner)
     values = values_of([use for use in inner.uses if use.role not in ("identifier", "parent")], defaults=False)
     if not values:
@@ -43,8 +68,17 @@ def _bulk_update(part: Part, blueprint: Blueprint) -> Outcome:
     error = not_found(table, part).model_copy(update={"message": f"no {table.entity} with the given id"})
     find = Find(op="find", into="row", table=table.name, where=predicates(inner, table), missing=error)
     update = Update(op="update", into="row", table=table.name, rows="row", values=values)
-    each = Each(op="each", into="rows", over=argument(bulk.field), name="element", operations=(find, update), result=var("row"))
-    return Outcome([*guards(part), each], "rows", done="updated", reads=[table.name], writes=written(part, values), errors=["not_found"])
+    each = Each(
+        op="each", into="rows", over=argument(bulk.field), name="element", operations=(find, update), result=var("row")
+    )
+    return Outcome(
+        [*guards(part), each],
+        "rows",
+        done="updated",
+        reads=[table.name],
+        writes=written(part, values),
+        errors=["not_found"],
+    )
 
 
 def nothing_to_write(part: Part) -> Refused:
@@ -76,13 +110,26 @@ def build_transition(part: Part, blueprint: Blueprint) -> Outcome:
     table = part.main()
     column = table.column(part.options["column"])
     target = part.options["target"]
-    values = values_of([use for use in part.uses if use.role in ("attribute", "link", "status") and use.column is not column], defaults=False)
+    values = values_of(
+        [use for use in part.uses if use.role in ("attribute", "link", "status") and use.column is not column],
+        defaults=False,
+    )
     sources = tuple(part.options["sources"])
     step: list[Operation] = []
     if not sources and not part.options.get("repeats"):
         differs = Compare(op="compare", test="ne", left=var("row", column.name), right=const(target))
         step.append(guard(differs, "invalid_state", f"the {table.entity} is already {target}"))
-    step.append(Transition(op="transition", into="row", table=table.name, row="row", column=column.name, to=const(target), sources=sources))
+    step.append(
+        Transition(
+            op="transition",
+            into="row",
+            table=table.name,
+            row="row",
+            column=column.name,
+            to=const(target),
+            sources=sources,
+        )
+    )
     if values:
         step.append(Update(op="update", into="row", table=table.name, rows="row", values=values))
     writes = written(part, {column.name: const(target), **values})
@@ -93,9 +140,23 @@ def build_transition(part: Part, blueprint: Blueprint) -> Outcome:
         many = [*guards(part), find]
     if many is not None:
         each = Each(op="each", into="rows", over=var("rows"), name="row", operations=tuple(step), result=var("row"))
-        return Outcome([*many, each], "rows", done=str(part.options["done"]), reads=[table.name], writes=writes, errors=["not_found", "invalid_state"])
+        return Outcome(
+            [*many, each],
+            "rows",
+            done=str(part.options["done"]),
+            reads=[table.name],
+            writes=writes,
+            errors=["not_found", "invalid_state"],
+        )
     operations = [*find_one(part), *row_guards(part), *step]
-    return Outcome(operations, "row", done=str(part.options["done"]), reads=[table.name], writes=writes, errors=["not_found", "invalid_state"])
+    return Outcome(
+        operations,
+        "row",
+        done=str(part.options["done"]),
+        reads=[table.name],
+        writes=writes,
+        errors=["not_found", "invalid_state"],
+    )
 
 
 def hanging(table: TablePlan, blueprint: Blueprint) -> tuple[list[tuple[TablePlan, str]], list[str]]:
@@ -108,7 +169,11 @@ def hanging(table: TablePlan, blueprint: Blueprint) -> tuple[list[tuple[TablePla
         elif other.name not in lost:
             lost.append(other.name)
     for name in lost:
-        lost += [other.name for other, _ in blueprint.referencing(name) if other.name not in lost and other.name != table.name]
+        lost += [
+            other.name
+            for other, _ in blueprint.referencing(name)
+            if other.name not in lost and other.name != table.name
+        ]
     return nulls, lost
 
 
@@ -126,18 +191,28 @@ def build_delete(part: Part, blueprint: Blueprint) -> Outcome:
         need_selector(part)
     nulls, lost = hanging(table, blueprint)
     many = _many(part, table)
-    single = many is None and (bool(part.role("identifier")) or not part.intent.plural) and part.intent.kind != "clear" and bool(part.role("identifier", "parent"))
+    single = (
+        many is None
+        and (bool(part.role("identifier")) or not part.intent.plural)
+        and part.intent.kind != "clear"
+        and bool(part.role("identifier", "parent"))
+    )
     if single:
         operations = _with_filters(find_one(part), part, table) + row_guards(part)
     elif many is not None:
         operations = many
     else:
-        operations = [*guards(part), Find(op="find", into="rows", table=table.name, where=filters(part, table), many=True)]
+        operations = [
+            *guards(part),
+            Find(op="find", into="rows", table=table.name, where=filters(part, table), many=True),
+        ]
     rows = "row" if single else "rows"
     operations += _clear(nulls, table, single)
     operations.append(Delete(op="delete", into="deleted", table=table.name, rows=rows, cascade=tuple(lost)))
     writes = [table.name, *[f"{other.name}.{column}" for other, column in nulls], *lost]
-    writes += [f"{other.name}.{item.name}" for other, _ in nulls for item in other.columns if item.role.value == "updated"]
+    writes += [
+        f"{other.name}.{item.name}" for other, _ in nulls for item in other.columns if item.role.value == "updated"
+    ]
     extra: dict[str, Expr] = {} if single else {"count": var("deleted")}
     shapes = {} if single else {"count": {"type": "integer"}}
     return Outcome(operations, "deleted", row="row" if single else "", done="deleted", reads=[table.name], extra=extra, extra_schema=shapes,
@@ -156,18 +231,29 @@ def _clear(nulls: list[tuple[TablePlan, str]], table: TablePlan, single: bool) -
     found: list[Operation] = []
     for number, (other, column) in enumerate(nulls):
         name = f"held_{number}"
-        find = Find(op="find", into=name, table=other.name, where=(Where(test="eq", column=column, value=var("row", table.id)),), many=True)
+        find = Find(
+            op="find",
+            into=name,
+            table=other.name,
+            where=(Where(test="eq", column=column, value=var("row", table.id)),),
+            many=True,
+        )
         update = Update(op="update", into=name, table=other.name, rows=name, values={column: const(None)})
         if single:
             found += [find, update]
         else:
-            found.append(Each(op="each", into=name, over=var("rows"), name="row", operations=(find, update), result=const(None)))
+            found.append(
+                Each(op="each", into=name, over=var("rows"), name="row", operations=(find, update), result=const(None))
+            )
     return found
 
 
 def build_set(part: Part, blueprint: Blueprint) -> Outcome:
     """Set attributes of the row that generated ids name; where the caller names rows, make the missing one."""
     table = part.main()
-    if any(use.column is not None and use.column.name == table.id for use in part.role("identifier")) and table.id_style != IdStyle.NATURAL:
+    if (
+        any(use.column is not None and use.column.name == table.id for use in part.role("identifier"))
+        and table.id_style != IdStyle.NATURAL
+    ):
         return build_update(part, blueprint)
     return build_upsert(part, blueprint)

@@ -7,7 +7,9 @@ from weft.agents.rules.environment.intents import Words
 from weft.records.spec import Provenance
 from weft.records.state import ColumnRole, ColumnType
 
-_AIMS = frozenset({"to", "target", "destination", "dest", "source", "from", "old", "initial", "default", "current", "to_move"})
+_AIMS = frozenset(
+    {"to", "target", "destination", "dest", "source", "from", "old", "initial", "default", "current", "to_move"}
+)
 _NUMBERS = (ColumnType.INTEGER, ColumnType.NUMBER)
 
 
@@ -29,7 +31,11 @@ def reference_target(field: Field, table: TablePlan, blueprint: Blueprint) -> Ta
         return table
     found = blueprint.by_phrase(words, table.group)
     if found is None and suffix:
-        close = [item for item in blueprint.tables if not item.relation and refers(words, item.phrase) and item.group == table.group]
+        close = [
+            item
+            for item in blueprint.tables
+            if not item.relation and refers(words, item.phrase) and item.group == table.group
+        ]
         found = close[0] if len(close) == 1 else None
     if found is None or (not suffix and words != found.phrase):
         return None
@@ -46,7 +52,13 @@ def reference_target(field: Field, table: TablePlan, blueprint: Blueprint) -> Ta
 
 
 def attribute(
-    field: Field, table: TablePlan, blueprint: Blueprint, *, provenance: Provenance, evidence: str, words: Words | None = None
+    field: Field,
+    table: TablePlan,
+    blueprint: Blueprint,
+    *,
+    provenance: Provenance,
+    evidence: str,
+    words: Words | None = None,
 ) -> ColumnPlan:
     """The column of a written or returned attribute; a foreign key when it holds another entity's id."""
     found = table.find(words or field.words)
@@ -57,13 +69,19 @@ def attribute(
         if target is not None and (target is not table or id_parts(field)[0] != table.phrase):
             return _foreign_key(field, table, target, provenance, evidence, words)
         return table.add(words or field.words, field, provenance=provenance, evidence=evidence)
-    return table.ensure(field, provenance=provenance, evidence=evidence, words=words) if found.role != ColumnRole.ID else found
+    return (
+        table.ensure(field, provenance=provenance, evidence=evidence, words=words)
+        if found.role != ColumnRole.ID
+        else found
+    )
 
 
 def _foreign_key(
     field: Field, table: TablePlan, target: TablePlan, provenance: Provenance, evidence: str, words: Words | None
 ) -> ColumnPlan:
-    column = table.add(words or field.words, field, provenance=provenance, evidence=evidence, field_name=table.fresh_field(field.name))
+    column = table.add(
+        words or field.words, field, provenance=provenance, evidence=evidence, field_name=table.fresh_field(field.name)
+    )
     column.role = ColumnRole.FOREIGN_KEY
     column.references = target.name
     column.type = target.column(target.id).type

@@ -37,12 +37,29 @@ def build_create(part: Part, blueprint: Blueprint) -> Outcome:
     if bulk is not None:
         items = values_of(bulk.options["uses"], defaults=True)
         insert = Insert(op="insert", into="row", table=table.name, values={**shared, **items})
-        each = Each(op="each", into="rows", over=argument(bulk.field), name="element", operations=(insert,), result=var("row"))
-        return Outcome([*guards(part), each], "rows", done="created", writes=written(part, {**shared, **items}, inserted=True), errors=["conflict", "not_found"])
+        each = Each(
+            op="each", into="rows", over=argument(bulk.field), name="element", operations=(insert,), result=var("row")
+        )
+        return Outcome(
+            [*guards(part), each],
+            "rows",
+            done="created",
+            writes=written(part, {**shared, **items}, inserted=True),
+            errors=["conflict", "not_found"],
+        )
     exists = "update" if part.intent.kind == "upsert" else "error"
-    insert = Insert.model_validate({"op": "insert", "into": "row", "table": table.name, "values": shared, "exists": exists})
+    insert = Insert.model_validate(
+        {"op": "insert", "into": "row", "table": table.name, "values": shared, "exists": exists}
+    )
     reads = [column.references for column in table.columns if column.references and column.name in shared]
-    return Outcome([*guards(part), insert], "row", done=_done(part), reads=[name for name in reads if name], writes=written(part, shared, inserted=True), errors=["conflict", "not_found"])
+    return Outcome(
+        [*guards(part), insert],
+        "row",
+        done=_done(part),
+        reads=[name for name in reads if name],
+        writes=written(part, shared, inserted=True),
+        errors=["conflict", "not_found"],
+    )
 
 
 def _done(part: Part) -> str:
@@ -63,7 +80,14 @@ def build_upsert(part: Part, blueprint: Blueprint) -> Outcome:
     update = Update(op="update", into="row", table=table.name, rows="row", values=values)
     insert = Insert(op="insert", into="row", table=table.name, values={**new_keys, **values})
     branch = When(op="when", condition=Present(op="present", of=var("row")), operations=(update,), otherwise=(insert,))
-    return Outcome([*guards(part), find, branch], "row", done="saved", reads=[table.name], writes=written(part, {**new_keys, **values}, inserted=True), errors=["not_found"])
+    return Outcome(
+        [*guards(part), find, branch],
+        "row",
+        done="saved",
+        reads=[table.name],
+        writes=written(part, {**new_keys, **values}, inserted=True),
+        errors=["not_found"],
+    )
 
 
 def _as_attribute(use: Use) -> Use:
@@ -76,11 +100,22 @@ def build_copy(part: Part, blueprint: Blueprint) -> Outcome:
     changed = values_of([use for use in part.uses if use.role not in ("identifier", "parent")], defaults=False)
     kept: dict[str, Expr] = {}
     for column in table.columns:
-        if column.role in (ColumnRole.ID, ColumnRole.CREATED, ColumnRole.UPDATED) or column.unique or column.name in changed:
+        if (
+            column.role in (ColumnRole.ID, ColumnRole.CREATED, ColumnRole.UPDATED)
+            or column.unique
+            or column.name in changed
+        ):
             continue
         kept[column.name] = var("source", column.name)
     insert: Operation = Insert(op="insert", into="row", table=table.name, values={**kept, **_or_source(changed)})
-    return Outcome([*find_one(part, "source"), insert], "row", done="copied", reads=[table.name], writes=written(part, {**kept, **changed}, inserted=True), errors=["not_found", "conflict"])
+    return Outcome(
+        [*find_one(part, "source"), insert],
+        "row",
+        done="copied",
+        reads=[table.name],
+        writes=written(part, {**kept, **changed}, inserted=True),
+        errors=["not_found", "conflict"],
+    )
 
 
 def _or_source(changed: dict[str, Expr]) -> dict[str, Expr]:

@@ -33,7 +33,9 @@ class RulesEnvironmentAuthor:
 
     def _draft(self, spec: McpSpec, overrides: Overrides, *, seed: int, size: int) -> EnvironmentDraft:
         contracts, refused = draft_contracts(spec, overrides)
-        return EnvironmentDraft(contracts=contracts, seed=seed_state(spec, contracts, seed=seed, size=size), refused=tuple(refused))
+        return EnvironmentDraft(
+            contracts=contracts, seed=seed_state(spec, contracts, seed=seed, size=size), refused=tuple(refused)
+        )
 
 
 def draft_contracts(spec: McpSpec, overrides: Overrides) -> tuple[ContractSet, list[Refusal]]:

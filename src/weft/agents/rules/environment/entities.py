@@ -52,7 +52,9 @@ class _Universe:
     def like_sent(self, part: Part) -> Words:
         """The entity of the sending tool that shares most required arguments with a reply."""
         needed = {field.name for field in part.fields if field.required}
-        scored = [(len(needed & {field.name for field in other.fields if field.required}), other) for other in self.sent]
+        scored = [
+            (len(needed & {field.name for field in other.fields if field.required}), other) for other in self.sent
+        ]
         best = max(scored, key=lambda pair: pair[0], default=None)
         return best[1].intent.phrase if best is not None and best[0] > 0 else ()
 
@@ -72,7 +74,10 @@ def _links(part: Part) -> bool:
         return False
     if not (intent.complement and intent.preposition in _TO):
         return False
-    return any(id_parts(field)[1] and refers(id_parts(field)[0], intent.phrase) for field in part.fields) or intent.kind == "link"
+    return (
+        any(id_parts(field)[1] and refers(id_parts(field)[0], intent.phrase) for field in part.fields)
+        or intent.kind == "link"
+    )
 
 
 def _settle(part: Part, universe: _Universe, blueprint: Blueprint) -> None:
@@ -151,13 +156,22 @@ def _resolve_change(part: Part, universe: _Universe) -> tuple[Words, Words]:
         return complement, phrase
     for field in part.fields:
         base, suffix = id_parts(field)
-        if suffix and base and universe.is_known(base) and base != phrase and field.required and not universe.is_known(phrase):
+        if (
+            suffix
+            and base
+            and universe.is_known(base)
+            and base != phrase
+            and field.required
+            and not universe.is_known(phrase)
+        ):
             return base, phrase
     return phrase, ()
 
 
 def _has_id(part: Part, phrase: Words) -> bool:
-    return any(id_parts(field)[1] and (not id_parts(field)[0] or refers(id_parts(field)[0], phrase)) for field in part.fields)
+    return any(
+        id_parts(field)[1] and (not id_parts(field)[0] or refers(id_parts(field)[0], phrase)) for field in part.fields
+    )
 
 
 def _link_pair(part: Part, universe: _Universe) -> tuple[Words, Words, Words] | None:
@@ -171,7 +185,12 @@ def _link_pair(part: Part, universe: _Universe) -> tuple[Words, Words, Words] | 
     if not holder or intent.preposition not in _TO:
         for cut in range(1, len(thing)):
             left, right = thing[:cut], thing[cut:]
-            if universe.is_made(left) and universe.is_made(right) and not universe.is_made(thing) and _both_ids(part, left, right):
+            if (
+                universe.is_made(left)
+                and universe.is_made(right)
+                and not universe.is_made(thing)
+                and _both_ids(part, left, right)
+            ):
                 return left, right, right
         return None
     if not (universe.is_known(holder) or _named(part.fields, holder)):

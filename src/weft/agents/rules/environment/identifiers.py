@@ -13,7 +13,22 @@ from weft.records.spec import Provenance
 from weft.records.state import ColumnRole, ColumnType, IdStyle
 
 REPLIES = ("reply", "respond")
-_SELECTING = ("get", "update", "delete", "transition", "copy", "move", "run", "set", "upsert", "assign", "clear", "unlink", "link", "add")
+_SELECTING = (
+    "get",
+    "update",
+    "delete",
+    "transition",
+    "copy",
+    "move",
+    "run",
+    "set",
+    "upsert",
+    "assign",
+    "clear",
+    "unlink",
+    "link",
+    "add",
+)
 
 
 def id_parts(field: Field) -> tuple[Words, str]:
@@ -32,8 +47,10 @@ def refers(base: Words, phrase: Words) -> bool:
     """True if a noun names an entity: the same words, or the end of them."""
     if not base or not phrase:
         return False
-    return base == phrase or (len(base) < len(phrase) and phrase[-len(base) :] == base) or (
-        len(base) > len(phrase) and base[-len(phrase) :] == phrase and len(phrase) > 1
+    return (
+        base == phrase
+        or (len(base) < len(phrase) and phrase[-len(base) :] == base)
+        or (len(base) > len(phrase) and base[-len(phrase) :] == phrase and len(phrase) > 1)
     )
 
 
@@ -43,7 +60,9 @@ def scalar_id(field: Field) -> bool:
         return not field.enum
     kinds = field.schema.get("type")
     branches = field.schema.get("anyOf") or field.schema.get("oneOf") or []
-    names = kinds if isinstance(kinds, list) else [branch.get("type") for branch in branches if isinstance(branch, dict)]
+    names = (
+        kinds if isinstance(kinds, list) else [branch.get("type") for branch in branches if isinstance(branch, dict)]
+    )
     return bool(names) and set(names) <= {"string", "integer", "number"}
 
 
@@ -59,7 +78,12 @@ def id_list(field: Field) -> bool:
     items = field.schema.get("items")
     if one_or_many(field):
         return True
-    return field.is_array and isinstance(items, dict) and items.get("type") in ("string", "integer", "number", None) and "properties" not in items
+    return (
+        field.is_array
+        and isinstance(items, dict)
+        and items.get("type") in ("string", "integer", "number", None)
+        and "properties" not in items
+    )
 
 
 def names_main(field: Field, table: TablePlan, blueprint: Blueprint) -> int:
@@ -76,7 +100,11 @@ def names_main(field: Field, table: TablePlan, blueprint: Blueprint) -> int:
         return 3 if suffix in STRONG_IDS else 2
     if suffix and table.phrase[: len(base)] == base:
         return 1
-    return 1 if base == table.phrase or (len(base) > 1 and base[-1] in NATURAL_WORDS and refers(base[:-1], table.phrase)) else 0
+    return (
+        1
+        if base == table.phrase or (len(base) > 1 and base[-1] in NATURAL_WORDS and refers(base[:-1], table.phrase))
+        else 0
+    )
 
 
 def choose_keys(parts: Sequence[Part], blueprint: Blueprint) -> None:
@@ -108,7 +136,9 @@ def _strong(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint) -> tu
     votes: dict[tuple[str, str], list[Field]] = {}
     for part in parts:
         replies = part.intent.verb in REPLIES
-        if (part.intent.kind not in _SELECTING and not replies) or (part.link is not None and part.link[0] is not table):
+        if (part.intent.kind not in _SELECTING and not replies) or (
+            part.link is not None and part.link[0] is not table
+        ):
             continue
         for field in part.fields:
             grade = names_main(field, table, blueprint) if scalar_id(field) else 0
@@ -119,7 +149,9 @@ def _strong(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint) -> tu
                 votes.setdefault((suffix, str(3 - grade)), []).append(field)
     if not votes:
         return None
-    best = min(votes, key=lambda key: (key[1], -len(votes[key]), STRONG_IDS.index(key[0]) if key[0] in STRONG_IDS else 99))
+    best = min(
+        votes, key=lambda key: (key[1], -len(votes[key]), STRONG_IDS.index(key[0]) if key[0] in STRONG_IDS else 99)
+    )
     fields = votes[best]
     texts = [field for field in fields if field.type not in (ColumnType.INTEGER, ColumnType.NUMBER)]
     strict = [field for field in texts if not union_kinds(field.schema)]
@@ -132,7 +164,11 @@ def _strong(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint) -> tu
 
 def _element_type(field: Field) -> ColumnType:
     items = field.schema.get("items")
-    return ColumnType.INTEGER if isinstance(items, dict) and items.get("type") in ("integer", "number") else ColumnType.TEXT
+    return (
+        ColumnType.INTEGER
+        if isinstance(items, dict) and items.get("type") in ("integer", "number")
+        else ColumnType.TEXT
+    )
 
 
 def _from_output(parts: Sequence[Part], table: TablePlan) -> tuple[Field, str] | None:
@@ -158,7 +194,9 @@ def _row_properties(resolver: Resolver, schema: dict, table: TablePlan) -> list[
     return found
 
 
-def _natural(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint, common: set[str]) -> tuple[Field, str] | None:
+def _natural(
+    parts: Sequence[Part], table: TablePlan, blueprint: Blueprint, common: set[str]
+) -> tuple[Field, str] | None:
     """The last required text or number that selects a row and names no other entity."""
     counts: dict[str, list[Field]] = {}
     for part in parts:
@@ -166,7 +204,13 @@ def _natural(parts: Sequence[Part], table: TablePlan, blueprint: Blueprint, comm
             continue
         usable = [f for f in part.fields if f.required and scalar_id(f) and f.name not in common and not paging_role(f)]
         named = [f for f in usable if f.words[-1] in NATURAL_WORDS or names_main(f, table, blueprint) >= 1]
-        others = [f for f in usable if part.intent.kind in ("get", "delete") and not order_role(f) and blueprint.by_phrase(id_parts(f)[0]) in (None, table)]
+        others = [
+            f
+            for f in usable
+            if part.intent.kind in ("get", "delete")
+            and not order_role(f)
+            and blueprint.by_phrase(id_parts(f)[0]) in (None, table)
+        ]
         for field in named or others[-1:]:
             counts.setdefault(field.name, []).append(field)
     if not counts:
@@ -190,7 +234,9 @@ def _set_key(table: TablePlan, field: Field, suffix: str, parts: Sequence[Part])
     table.columns.insert(0, column)
     table.id = column.name
     table.id_style = _style(suffix, number, given, natural=not suffix, made=bool(made))
-    table.id_prefix = (table.phrase[-1][:3] if table.phrase else "row") + "_" if table.id_style == IdStyle.PREFIXED else ""
+    table.id_prefix = (
+        (table.phrase[-1][:3] if table.phrase else "row") + "_" if table.id_style == IdStyle.PREFIXED else ""
+    )
 
 
 def _label(name: str, short: str, suffix: str) -> str:

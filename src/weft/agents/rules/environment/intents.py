@@ -102,7 +102,8 @@ def name_words(name: str, prefix: Words) -> tuple[Words, Words]:
     group: Words = ()
     rest = name
     parts = re.split(r"--|__|/|::|\.", name)
-    if len(parts) > 1 and tokens(parts[-1]):
+    last = tokens(parts[-1])
+    if len(parts) > 1 and len(last) > 1 and any(is_verb(word) for word in last):
         group, rest = tokens(" ".join(parts[:-1])), parts[-1]
     else:
         head, _, tail = name.partition("_")

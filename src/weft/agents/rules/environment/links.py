@@ -71,16 +71,41 @@ def assign_link(part: Part, blueprint: Blueprint) -> None:
         base, suffix = id_parts(field)
         one = scalar_id(field)
         if part.one("near") is None and one and (refers(base, near.phrase) or (not base and suffix)):
-            part.uses.append(Use(field, "near", near, near.column(near.id), "eq", Provenance.DECLARED, "names the holder"))
-        elif part.one("far") is None and (one or id_list(field)) and (refers(base, far.phrase) or names_main(field, far, blueprint) >= 2 or (not base and bool(suffix))):
-            part.uses.append(Use(field, "far", far, far.column(far.id), "eq", Provenance.DECLARED, "names what is linked", {"many": id_list(field)}))
+            part.uses.append(
+                Use(field, "near", near, near.column(near.id), "eq", Provenance.DECLARED, "names the holder")
+            )
+        elif (
+            part.one("far") is None
+            and (one or id_list(field))
+            and (refers(base, far.phrase) or names_main(field, far, blueprint) >= 2 or (not base and bool(suffix)))
+        ):
+            part.uses.append(
+                Use(
+                    field,
+                    "far",
+                    far,
+                    far.column(far.id),
+                    "eq",
+                    Provenance.DECLARED,
+                    "names what is linked",
+                    {"many": id_list(field)},
+                )
+            )
         elif part.intent.kind in ("add", "link", "assign"):
-            column = attribute(field, table, blueprint, provenance=Provenance.DECLARED, evidence=f"{part.tool.name}.inputSchema/{field.dotted}")
+            column = attribute(
+                field,
+                table,
+                blueprint,
+                provenance=Provenance.DECLARED,
+                evidence=f"{part.tool.name}.inputSchema/{field.dotted}",
+            )
             part.uses.append(Use(field, "attribute", table, column, "", Provenance.DECLARED, "stored on the link"))
         else:
             part.uses.append(Use(field, "inert", provenance=Provenance.INERT, evidence="client_hint: the link is gone"))
     if part.one("near") is None or part.one("far") is None:
-        raise Refused(RefusalCode.NO_ENTITY, f"the arguments do not name both a {near.entity} and a {far.entity}", "name both ids")
+        raise Refused(
+            RefusalCode.NO_ENTITY, f"the arguments do not name both a {near.entity} and a {far.entity}", "name both ids"
+        )
 
 
 def build_link(part: Part, blueprint: Blueprint) -> Outcome:
@@ -90,7 +115,9 @@ def build_link(part: Part, blueprint: Blueprint) -> Outcome:
     values = values_of(part.uses, defaults=False)
     row: dict[str, Expr] = {relation.near: var("row", near.id), **values}
     steps = _per_far(part, relation, far, row, table)
-    after = Find(op="find", into="row", table=near.name, where=(Where(test="eq", column=near.id, value=var("row", near.id)),))
+    after = Find(
+        op="find", into="row", table=near.name, where=(Where(test="eq", column=near.id, value=var("row", near.id)),)
+    )
     return Outcome([*guards(part), near_row, *steps, after], "row", done="linked", table=near, reads=[near.name, far.name, table.name],
                    writes=[table.name, *[f"{table.name}.{name}" for name in (*row, relation.far)]], errors=["not_found", "conflict"])  # fmt: skip
 
@@ -111,11 +138,15 @@ def _sides(part: Part, blueprint: Blueprint) -> tuple[Relation, Find, TablePlan,
     assert use is not None and use.column is not None
     value = fitted(argument(use.field), use.field, use.column)
     error = ErrorSpec(code="not_found", message=f"no {near.entity} with {use.field.name} {{{use.field.dotted}}}")
-    find = Find(op="find", into="row", table=near.name, where=(Where(test="eq", column=near.id, value=value),), missing=error)
+    find = Find(
+        op="find", into="row", table=near.name, where=(Where(test="eq", column=near.id, value=value),), missing=error
+    )
     return part.options["relation"], find, near, far
 
 
-def _per_far(part: Part, relation: Relation, far: TablePlan, row: dict[str, Expr] | None, table: TablePlan) -> list[Operation]:
+def _per_far(
+    part: Part, relation: Relation, far: TablePlan, row: dict[str, Expr] | None, table: TablePlan
+) -> list[Operation]:
     """The operations for each linked row: insert with ``row``, or delete without."""
     use = part.one("far")
     assert use is not None and use.column is not None
@@ -125,16 +156,40 @@ def _per_far(part: Part, relation: Relation, far: TablePlan, row: dict[str, Expr
     missing = f"no {far.entity} with {use.field.name} {{{use.field.dotted}}}"
     if row is not None:
         there = ErrorSpec(code="not_found", message=missing)
-        step.append(Find(op="find", into="far_row", table=far.name, where=(Where(test="eq", column=far.id, value=value),), missing=there))
-        step.append(Insert(op="insert", into="link_row", table=table.name, values={**row, relation.far: var("far_row", far.id)}))
+        step.append(
+            Find(
+                op="find",
+                into="far_row",
+                table=far.name,
+                where=(Where(test="eq", column=far.id, value=value),),
+                missing=there,
+            )
+        )
+        step.append(
+            Insert(op="insert", into="link_row", table=table.name, values={**row, relation.far: var("far_row", far.id)})
+        )
     else:
-        where = (Where(test="eq", column=relation.near, value=var("row", part.main().id)), Where(test="eq", column=relation.far, value=value))
-        gone = ErrorSpec(code="not_found", message=f"the {part.main().entity} holds no {far.entity} {{{use.field.dotted}}}")
+        where = (
+            Where(test="eq", column=relation.near, value=var("row", part.main().id)),
+            Where(test="eq", column=relation.far, value=value),
+        )
+        gone = ErrorSpec(
+            code="not_found", message=f"the {part.main().entity} holds no {far.entity} {{{use.field.dotted}}}"
+        )
         step.append(Find(op="find", into="link_row", table=table.name, where=where, missing=gone))
         step.append(Delete(op="delete", into="deleted", table=table.name, rows="link_row"))
     if not many:
         return step
-    return [Each(op="each", into="far_rows", over=argument(use.field), name="far_id", operations=tuple(step), result=var("far_id"))]
+    return [
+        Each(
+            op="each",
+            into="far_rows",
+            over=argument(use.field),
+            name="far_id",
+            operations=tuple(step),
+            result=var("far_id"),
+        )
+    ]
 
 
 __all__ = ["Field", "assign_link", "build_link", "build_unlink", "find_relation", "make_relation"]

@@ -23,10 +23,26 @@ from weft.agents.rules.environment.shaping import Shaper
 from weft.agents.rules.environment.states import settle_defaults
 from weft.agents.rules.environment.verbs import READ_KINDS
 from weft.agents.rules.environment.writing import SELECTS, assign_write, note_scopes
-from weft.records.spec import McpSpec, Provenance, RefusalCode, ToolSpec
+from weft.records.spec import McpSpec, RefusalCode, ToolSpec
 from weft.records.state import ColumnRole, ColumnType
 
-_SERVED = READ_KINDS | {"create", "send", "add", "update", "set", "upsert", "delete", "clear", "copy", "move", "link", "unlink", "run", "transition", "assign"}
+_SERVED = READ_KINDS | {
+    "create",
+    "send",
+    "add",
+    "update",
+    "set",
+    "upsert",
+    "delete",
+    "clear",
+    "copy",
+    "move",
+    "link",
+    "unlink",
+    "run",
+    "transition",
+    "assign",
+}
 
 
 @dataclass
@@ -107,35 +123,67 @@ def _whole(tool: ToolSpec, intent: Intent | None, fields: list[Field]) -> Part:
     if intent is not None and intent.kind == "compute":
         intent = _stored(intent)
     if intent is None or intent.kind not in _SERVED:
-        raise Refused(RefusalCode.STATELESS, "no word of the name or the description says what it reads or writes", BIND, value=tool.name)
+        raise Refused(
+            RefusalCode.STATELESS,
+            "no word of the name or the description says what it reads or writes",
+            BIND,
+            value=tool.name,
+        )
     if intent.writes and not fields and not intent.bulk and not intent.plural:
-        raise Refused(RefusalCode.NOTHING_TO_WRITE, "a write without arguments declares nothing to write", "declare the attributes that it writes", path="#/properties")
+        raise Refused(
+            RefusalCode.NOTHING_TO_WRITE,
+            "a write without arguments declares nothing to write",
+            "declare the attributes that it writes",
+            path="#/properties",
+        )
     return Part(tool, intent, fields)
 
 
 def _stored(intent: Intent) -> Intent:
     """The stored reading of a verb that is otherwise computing."""
-    kinds = {"upload": "create", "import": "create", "download": "get", "export": "get", "extract": "get", "manage": "update", "toggle": "update", "subscribe": "create", "watch": "create", "monitor": "create"}
+    kinds = {
+        "upload": "create",
+        "import": "create",
+        "download": "get",
+        "export": "get",
+        "extract": "get",
+        "manage": "update",
+        "toggle": "update",
+        "subscribe": "create",
+        "watch": "create",
+        "monitor": "create",
+    }
     return replace(intent, kind=kinds.get(intent.verb, intent.kind))
 
 
-def _split(plan: ToolPlan, action: Field, values: tuple[str, ...], intent: Intent | None, prefix: tuple[str, ...]) -> None:
+def _split(
+    plan: ToolPlan, action: Field, values: tuple[str, ...], intent: Intent | None, prefix: tuple[str, ...]
+) -> None:
     """One part per value of the action argument."""
     group, words = name_words(plan.tool.name, prefix)
-    owner = noun(tuple(word for word in words if word not in ("manage", "management", "crud", "admin", "handle", "control")))
+    owner = noun(
+        tuple(word for word in words if word not in ("manage", "management", "crud", "admin", "handle", "control"))
+    )
     if intent is not None and intent.phrase and intent.said_by == "name":
         owner = intent.phrase
     plan.action = action
     for value in values:
         found = action_intent(value, owner, group)
         fields = [field for field in plan.fields if field is not action and used_by(field, value, values)]
-        part = Part(plan.tool, found or Intent(kind="compute", verb=value, phrase=owner), fields, when={action.name: value})
+        part = Part(
+            plan.tool, found or Intent(kind="compute", verb=value, phrase=owner), fields, when={action.name: value}
+        )
         try:
             check_engine(plan.tool, part.intent, [field for field in fields if field.required])
             if part.intent.kind == "compute":
                 part.intent = _stored(part.intent)
             if part.intent.kind not in _SERVED or len(action.path) != 1:
-                raise Refused(RefusalCode.STATELESS, f"the action {value!r} neither reads nor writes a stored row", BIND, value=value)
+                raise Refused(
+                    RefusalCode.STATELESS,
+                    f"the action {value!r} neither reads nor writes a stored row",
+                    BIND,
+                    value=value,
+                )
         except Refused as problem:
             part.problem = problem
         part.options["guarded"] = [field.name for field in fields if needed_for(field, value)]
@@ -194,7 +242,16 @@ def _assign_reading(part: Part, blueprint: Blueprint) -> None:
             kept.append(field)
         else:
             holder = blueprint.table(relation.table)
-            part.uses.append(Use(field, "link_filter", holder, holder.column(relation.far), evidence="joined by a relation", options={"relation": relation}))
+            part.uses.append(
+                Use(
+                    field,
+                    "link_filter",
+                    holder,
+                    holder.column(relation.far),
+                    evidence="joined by a relation",
+                    options={"relation": relation},
+                )
+            )
     everything, part.fields = part.fields, kept
     linked = bool(part.uses)
     if linked and part.intent.kind == "get":
@@ -231,7 +288,11 @@ def _grow(part: Part, blueprint: Blueprint) -> None:
         return
     kind = "row"
     if part.intent.reads:
-        kind = "rows" if part.intent.kind in ("list", "search") or (part.intent.plural and part.intent.kind == "get") else "row"
+        kind = (
+            "rows"
+            if part.intent.kind in ("list", "search") or (part.intent.plural and part.intent.kind == "get")
+            else "row"
+        )
         if part.intent.kind in ("count", "aggregate"):
             return
     elif part.intent.kind in ("delete", "clear"):
@@ -265,9 +326,9 @@ def _needs(part: Part, blueprint: Blueprint) -> None:
 def _need_name(part: Part) -> None:
     table = part.main()
     for use in part.uses:
-        if use.column is not None and use.column.role == ColumnRole.ID and table.id_style.value == "natural":
-            use.options["needed"] = True
-        elif use.column is not None and use.column.name == "name" and use.role == "attribute" and not use.field.required:
+        if (use.column is not None and use.column.role == ColumnRole.ID and table.id_style.value == "natural") or (
+            use.column is not None and use.column.name == "name" and use.role == "attribute" and not use.field.required
+        ):
             use.options["needed"] = True
 
 
@@ -288,7 +349,11 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
             name = "name" if table.find(("name",)) is None else "description"
             column = table.plain(name, ColumnType.TEXT, evidence="nothing declares what the entity holds")
             column.role = ColumnRole.NAME if name == "name" else ColumnRole.ATTRIBUTE
-        made = [part for part in parts if part.problem is None and part.table is table and part.intent.kind in ("create", "send", "add")]
+        made = [
+            part
+            for part in parts
+            if part.problem is None and part.table is table and part.intent.kind in ("create", "send", "add")
+        ]
         for column in table.columns:
             given = all(any(use.column is column and use.field.required for use in part.uses) for part in made)
             scoped = any(table.find(words) is column for words in table.scope)

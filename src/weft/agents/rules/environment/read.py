@@ -23,7 +23,15 @@ from weft.records.expression import (
 from weft.records.state import ColumnRole, ColumnType
 
 _DESC = ("desc", "descending", "-1", "DESC", "Desc", "DESCENDING", "Descending")
-_SORTABLE = (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATETIME, ColumnType.DATE, ColumnType.BOOLEAN, ColumnType.TIME)
+_SORTABLE = (
+    ColumnType.TEXT,
+    ColumnType.INTEGER,
+    ColumnType.NUMBER,
+    ColumnType.DATETIME,
+    ColumnType.DATE,
+    ColumnType.BOOLEAN,
+    ColumnType.TIME,
+)
 _SMALL_PAGE = 5
 
 
@@ -52,7 +60,9 @@ def build_get(part: Part, blueprint: Blueprint) -> Outcome:
 def build_list(part: Part, blueprint: Blueprint) -> Outcome:
     """Find the rows that match the filters, in order, cut to a page."""
     table = part.main()
-    find = Find(op="find", into="rows", table=table.name, where=filters(part, table), order=orders(part, table), many=True)
+    find = Find(
+        op="find", into="rows", table=table.name, where=filters(part, table), order=orders(part, table), many=True
+    )
     operations: list[Operation] = [*guards(part), find]
     paging = {role: part.one(role) for role in ("limit", "offset", "page", "cursor")}
     if not any(paging.values()):
@@ -99,7 +109,12 @@ def orders(part: Part, table: TablePlan) -> tuple[Order, ...]:
     value = argument(sort.field)
     combined = sort.options.get("descending", ())
     if down is None and combined:
-        down = Choose(op="choose", condition=Compare(op="compare", test="in", left=value, right=const(list(combined))), then=const(True), otherwise=const(False))
+        down = Choose(
+            op="choose",
+            condition=Compare(op="compare", test="in", left=value, right=const(list(combined))),
+            then=const(True),
+            otherwise=const(False),
+        )
     return (Order(by=value, columns=names, descending=down),)
 
 
@@ -110,8 +125,15 @@ def _descending(use: Use) -> Expr:
             condition: Condition = Not(op="not", of=Truthy(op="truthy", of=value))
             return Choose(op="choose", condition=condition, then=const(True), otherwise=const(False))
         return Choose(op="choose", condition=Truthy(op="truthy", of=value), then=const(True), otherwise=const(False))
-    words = [item for item in use.field.enum if str(item).lower().startswith("desc") or str(item) == "-1"] or list(_DESC)
-    return Choose(op="choose", condition=Compare(op="compare", test="in", left=value, right=const(words)), then=const(True), otherwise=const(False))
+    words = [item for item in use.field.enum if str(item).lower().startswith("desc") or str(item) == "-1"] or list(
+        _DESC
+    )
+    return Choose(
+        op="choose",
+        condition=Compare(op="compare", test="in", left=value, right=const(words)),
+        then=const(True),
+        otherwise=const(False),
+    )
 
 
 def default_order(table: TablePlan) -> str:
@@ -137,8 +159,15 @@ def build_count(part: Part, blueprint: Blueprint) -> Outcome:
     """Count the rows that match."""
     table = part.main()
     value = Aggregate(op="aggregate", table=table.name, fn="count", where=filters(part, table))
-    shape = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"], "additionalProperties": False}
-    return Outcome(guards(part), "number", value=ObjectOf(op="object", fields={"count": value}), schema=shape, reads=reads_of(part))
+    shape = {
+        "type": "object",
+        "properties": {"count": {"type": "integer"}},
+        "required": ["count"],
+        "additionalProperties": False,
+    }
+    return Outcome(
+        guards(part), "number", value=ObjectOf(op="object", fields={"count": value}), schema=shape, reads=reads_of(part)
+    )
 
 
 def build_totals(part: Part, blueprint: Blueprint) -> Outcome:
@@ -149,13 +178,19 @@ def build_totals(part: Part, blueprint: Blueprint) -> Outcome:
     properties: dict[str, object] = {"total": {"type": "integer"}}
     for column in table.columns:
         if column.role == ColumnRole.STATUS or (column.enum and column.type == ColumnType.TEXT):
-            fields[f"by_{column.name}"] = Aggregate(op="aggregate", table=table.name, fn="count", where=where, group_by=(column.name,))
+            fields[f"by_{column.name}"] = Aggregate(
+                op="aggregate", table=table.name, fn="count", where=where, group_by=(column.name,)
+            )
             properties[f"by_{column.name}"] = {"type": "array", "items": {"type": "object"}}
         elif column.type == ColumnType.NUMBER:
-            fields[f"sum_{column.name}"] = Aggregate(op="aggregate", table=table.name, fn="sum", column=column.name, where=where)
+            fields[f"sum_{column.name}"] = Aggregate(
+                op="aggregate", table=table.name, fn="sum", column=column.name, where=where
+            )
             properties[f"sum_{column.name}"] = {"type": ["number", "null"]}
     shape = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return Outcome(guards(part), "value", value=ObjectOf(op="object", fields=fields), schema=shape, reads=reads_of(part))
+    return Outcome(
+        guards(part), "value", value=ObjectOf(op="object", fields=fields), schema=shape, reads=reads_of(part)
+    )
 
 
 __all__ = ["build_count", "build_get", "build_list", "build_totals", "orders", "reads_of", "sort_names", "var"]

@@ -21,10 +21,26 @@ from weft.agents.rules.environment.refused import Refused
 from weft.records.spec import Provenance, RefusalCode
 from weft.records.state import ColumnRole, ColumnType
 
-_SHOW = frozenset({"include", "with", "show", "expand", "return", "load", "fetch", "includes", "embed", "exclude", "omit", "skip", "hide", "without"})
+_SHOW = frozenset(
+    {
+        "include",
+        "with",
+        "show",
+        "expand",
+        "return",
+        "load",
+        "fetch",
+        "includes",
+        "embed",
+        "exclude",
+        "omit",
+        "skip",
+        "hide",
+        "without",
+    }
+)
 _HIDE = frozenset({"exclude", "omit", "skip", "hide", "without"})
-_STATES = frozenset("archived deleted inactive closed completed trashed disabled hidden draft drafts resolved expired cancelled private "
-                    "trash spam deactivated removed suspended merged done paused read public system internal muted all".split())  # fmt: skip
+_STATES = frozenset(["archived", "deleted", "inactive", "closed", "completed", "trashed", "disabled", "hidden", "draft", "drafts", "resolved", "expired", "cancelled", "private", "trash", "spam", "deactivated", "removed", "suspended", "merged", "done", "paused", "read", "public", "system", "internal", "muted", "all"])  # fmt: skip
 _DATES = (ColumnType.DATETIME, ColumnType.DATE)
 _FREE_LIMIT = 3
 
@@ -34,7 +50,11 @@ def assign_read(part: Part, blueprint: Blueprint) -> None:
     table = part.main()
     lists = part.intent.kind in ("list", "search", "count", "aggregate") or _reads_many(part)
     for field in part.fields:
-        use = _main_key(field, part, table, blueprint, lists) or (_list_use(field, part) if lists else _get_use(field)) or _shape_use(field, part)
+        use = (
+            _main_key(field, part, table, blueprint, lists)
+            or (_list_use(field, part) if lists else _get_use(field))
+            or _shape_use(field, part)
+        )
         part.uses.append(use or _filter(field, part, table, blueprint))
     if part.intent.kind == "get" and lists:
         part.intent = replace(part.intent, kind="list")
@@ -45,7 +65,9 @@ def _reads_many(part: Part) -> bool:
     if part.intent.kind != "get":
         return False
     table = part.main()
-    selects = any((field.required or part.when) and scalar_id(field) and _selects(field, table) for field in part.fields)
+    selects = any(
+        (field.required or part.when) and scalar_id(field) and _selects(field, table) for field in part.fields
+    )
     pages = any(paging_role(field) in ("limit", "page", "offset", "cursor") for field in part.fields)
     if part.intent.plural and not part.rest:
         return not selects or any(field.required and not _selects(field, table) for field in part.fields) or pages
@@ -72,7 +94,10 @@ def _main_key(field: Field, part: Part, table: TablePlan, blueprint: Blueprint, 
             return None
         either = "or" in field.words
         return Use(field, "identifier", table, key, "eq", Provenance.DECLARED, "names the row", {"either": either})
-    if id_list(field) and (id_parts(field)[1] and (not id_parts(field)[0] or refers(id_parts(field)[0], table.phrase)) or noun_is(field, table)):
+    if id_list(field) and (
+        (id_parts(field)[1] and (not id_parts(field)[0] or refers(id_parts(field)[0], table.phrase)))
+        or noun_is(field, table)
+    ):
         return Use(field, "identifier", table, key, "in", Provenance.DECLARED, "names the rows", {"many": True})
     return None
 
@@ -90,7 +115,9 @@ def _list_use(field: Field, part: Part) -> Use | None:
     if role and part.one(role) is None:
         return Use(field, role, evidence="ordering argument")
     if is_search(field) and part.one("search") is None:
-        return Use(field, "search", part.table, None, "search", Provenance.INFERRED, "free text over the text attributes")
+        return Use(
+            field, "search", part.table, None, "search", Provenance.INFERRED, "free text over the text attributes"
+        )
     return None
 
 
@@ -123,8 +150,20 @@ def _include(field: Field, part: Part) -> Use | None:
         return None
     if words[-1] in _STATES or words[0] in _STATES:
         state = words[0] if words[0] in _STATES else words[-1]
-        return Use(field, "include_state", part.table, evidence="keeps rows of a state in the result", options={"state": state, "hide": field.words[0] in _HIDE})
-    return Use(field, "include", part.table, evidence="adds a part to the result", options={"words": words, "hide": field.words[0] in _HIDE})
+        return Use(
+            field,
+            "include_state",
+            part.table,
+            evidence="keeps rows of a state in the result",
+            options={"state": state, "hide": field.words[0] in _HIDE},
+        )
+    return Use(
+        field,
+        "include",
+        part.table,
+        evidence="adds a part to the result",
+        options={"words": words, "hide": field.words[0] in _HIDE},
+    )
 
 
 def _filter(field: Field, part: Part, table: TablePlan, blueprint: Blueprint) -> Use:
@@ -134,12 +173,22 @@ def _filter(field: Field, part: Part, table: TablePlan, blueprint: Blueprint) ->
     words = _filter_words(field)
     if field.type == ColumnType.BOOLEAN and "only" in field.words:
         words = tuple(word for word in field.words if word != "only") or field.words
-        column = table.find(words) or attribute(field, table, blueprint, provenance=Provenance.INVENTED, evidence=_from(part, field), words=words)
+        column = table.find(words) or attribute(
+            field, table, blueprint, provenance=Provenance.INVENTED, evidence=_from(part, field), words=words
+        )
         if column.type == ColumnType.BOOLEAN:
             return Use(field, "filter", table, column, "only", _level(column), _evidence(column))
     column_found = matching(field, table, blueprint, words)
     if column_found is not None:
-        return Use(field, "filter", table, column_found, _test(field, column_found), _level(column_found), _evidence(column_found))
+        return Use(
+            field,
+            "filter",
+            table,
+            column_found,
+            _test(field, column_found),
+            _level(column_found),
+            _evidence(column_found),
+        )
     _refuse_invented(field, part, table, blueprint)
     return _invented(field, part, table, blueprint, words)
 
@@ -148,7 +197,20 @@ def _filter_words(field: Field) -> tuple[str, ...]:
     words = field.words
     if len(words) > 1 and words[0] in ("filter", "by", "search", "match", "matching"):
         words = words[1:]
-    if len(words) > 1 and words[-1] in ("filter", "contains", "like", "pattern", "prefix", "equals", "eq", "query", "any", "in", "all", "regex"):
+    if len(words) > 1 and words[-1] in (
+        "filter",
+        "contains",
+        "like",
+        "pattern",
+        "prefix",
+        "equals",
+        "eq",
+        "query",
+        "any",
+        "in",
+        "all",
+        "regex",
+    ):
         words = words[:-1]
     if len(words) > 1 and words[0] == "by":
         words = words[1:]
@@ -160,13 +222,22 @@ def _test(field: Field, column: ColumnPlan) -> str:
     if column.type == ColumnType.JSON:
         if field.is_array:
             return "has_all" if last == "all" else "has_any"
-        return "eq" if field.is_object or "properties" in column.schema or column.schema.get("type") == "object" else "has"
+        return (
+            "eq" if field.is_object or "properties" in column.schema or column.schema.get("type") == "object" else "has"
+        )
     if field.is_array:
         return "in"
-    if column.type == ColumnType.TEXT and field.type == ColumnType.TEXT and not field.enum and column.role not in (ColumnRole.ID, ColumnRole.FOREIGN_KEY):
+    if (
+        column.type == ColumnType.TEXT
+        and field.type == ColumnType.TEXT
+        and not field.enum
+        and column.role not in (ColumnRole.ID, ColumnRole.FOREIGN_KEY)
+    ):
         if last == "prefix" or "start with" in hint or "starts with" in hint:
             return "prefix"
-        if last in ("contains", "like", "pattern", "query", "regex") or re.search(r"partial|substring|contain|fuzzy|match(es|ing)? ", hint):
+        if last in ("contains", "like", "pattern", "query", "regex") or re.search(
+            r"partial|substring|contain|fuzzy|match(es|ing)? ", hint
+        ):
             return "contains"
     if field.type == ColumnType.DATE and column.type == ColumnType.DATETIME:
         return "day"
@@ -177,7 +248,12 @@ def _range(field: Field, part: Part, table: TablePlan, blueprint: Blueprint) -> 
     side, rest = range_side(field.words)
     if not side or field.is_array or field.enum or field.type in (ColumnType.BOOLEAN, ColumnType.JSON):
         return None
-    dated = field.type in _DATES or (field.is_text and re.search(r"date|time|iso|since|yyyy|day|timestamp|rfc", f"{field.description} {' '.join(field.words)}", re.IGNORECASE))
+    dated = field.type in _DATES or (
+        field.is_text
+        and re.search(
+            r"date|time|iso|since|yyyy|day|timestamp|rfc", f"{field.description} {' '.join(field.words)}", re.IGNORECASE
+        )
+    )
     numeric = field.type in (ColumnType.INTEGER, ColumnType.NUMBER)
     if not (dated or numeric):
         return None
@@ -189,10 +265,14 @@ def _range(field: Field, part: Part, table: TablePlan, blueprint: Blueprint) -> 
         words = rest or ("created", "at")
         if words in (("date",), ("time",)):
             words = ("date",) if kind == ColumnType.DATE else ("created", "at")
-        shaped = replace(field, type=kind, name="_".join(words), words=words, schema={"type": "number" if numeric else "string"})
+        shaped = replace(
+            field, type=kind, name="_".join(words), words=words, schema={"type": "number" if numeric else "string"}
+        )
         column = table.find(words)
         if column is None or not same_kind(column, shaped):
-            column = table.add(words, shaped, provenance=Provenance.INFERRED, evidence=f"{part.tool.name} bounds it by {field.name}")
+            column = table.add(
+                words, shaped, provenance=Provenance.INFERRED, evidence=f"{part.tool.name} bounds it by {field.name}"
+            )
     return Use(field, "range", table, column, side, _level(column), _evidence(column))
 
 
@@ -218,7 +298,7 @@ def _refuse_invented(field: Field, part: Part, table: TablePlan, blueprint: Blue
     base, suffix = id_parts(field)
     hint = field.description.lower()
     spoken = len(hint.split()) >= 2 or any(blueprint.by_phrase(base) is not None for _ in (0,))
-    if suffix or spoken or scalar_id(field) and part.intent.kind == "get":
+    if suffix or spoken or (scalar_id(field) and part.intent.kind == "get"):
         return
     if scalar_id(field) and any(field.required and other is not field for other in part.fields):
         return
@@ -243,8 +323,18 @@ def _invented(field: Field, part: Part, table: TablePlan, blueprint: Blueprint, 
         words = ("filter", *words)
     column = attribute(source, table, blueprint, provenance=provenance, evidence=_from(part, field), words=words)
     if column.role == ColumnRole.ID:
-        return Use(field, "identifier", table, column, "in" if field.is_array else "eq", Provenance.DECLARED, "names the row")
-    return Use(field, "filter", table, column, _test(field, column), provenance, f"description of {field.name}" if described else "nothing else speaks of it")
+        return Use(
+            field, "identifier", table, column, "in" if field.is_array else "eq", Provenance.DECLARED, "names the row"
+        )
+    return Use(
+        field,
+        "filter",
+        table,
+        column,
+        _test(field, column),
+        provenance,
+        f"description of {field.name}" if described else "nothing else speaks of it",
+    )
 
 
 def _element(field: Field, items: dict) -> Field:  # type: ignore[type-arg]

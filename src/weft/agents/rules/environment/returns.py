@@ -147,7 +147,14 @@ def resolver_of(schema: Schema) -> Resolver:
 
 def is_free(schema: Schema) -> bool:
     """True if the schema says nothing about an object's properties."""
-    return not schema.get("properties") and schema.get("type") in (None, "object") and not isinstance(schema.get("additionalProperties"), dict) and not schema.get("anyOf") and not schema.get("oneOf") and schema.get("additionalProperties") is not False
+    return (
+        not schema.get("properties")
+        and schema.get("type") in (None, "object")
+        and not isinstance(schema.get("additionalProperties"), dict)
+        and not schema.get("anyOf")
+        and not schema.get("oneOf")
+        and schema.get("additionalProperties") is not False
+    )
 
 
 def entity_label(name: str, table: TablePlan) -> bool:

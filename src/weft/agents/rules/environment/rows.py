@@ -54,7 +54,11 @@ def fitted(value: Expr, field: Field, column: ColumnPlan) -> Expr:
         return Cast(op="cast", of=value, to="text")
     if column.type == ColumnType.TEXT and not field.is_text and not field.is_array and field.type != ColumnType.BOOLEAN:
         return Cast(op="cast", of=value, to="text")
-    if column.type == ColumnType.INTEGER and field.type in (ColumnType.TEXT, ColumnType.JSON, ColumnType.NUMBER) and not field.is_array:
+    if (
+        column.type == ColumnType.INTEGER
+        and field.type in (ColumnType.TEXT, ColumnType.JSON, ColumnType.NUMBER)
+        and not field.is_array
+    ):
         return Cast(op="cast", of=value, to="integer")
     if column.type == ColumnType.NUMBER and field.type == ColumnType.TEXT:
         return Cast(op="cast", of=value, to="number")
@@ -112,7 +116,11 @@ class RowView:
         if projection is not None and projection.table is self.table:
             known = tuple(self._fields(name))
             shown = ProjectFields(
-                op="project", of=shown, fields=argument(projection.field), known=known, always=(self.table.column(self.table.id).field,)
+                op="project",
+                of=shown,
+                fields=argument(projection.field),
+                known=known,
+                always=(self.table.column(self.table.id).field,),
             )
         return shown
 
@@ -158,8 +166,15 @@ class RowView:
         if use.options.get("list"):
             value: Expr = argument(use.field)
             if not use.field.is_array:
-                return Compare(op="compare", test="eq", left=value, right=const(use.options["labels"].get(label, label)))
-            return Compare(op="compare", test="in", left=const(use.options["labels"].get(label, label)), right=Coalesce(op="coalesce", items=(value, const([]))))
+                return Compare(
+                    op="compare", test="eq", left=value, right=const(use.options["labels"].get(label, label))
+                )
+            return Compare(
+                op="compare",
+                test="in",
+                left=const(use.options["labels"].get(label, label)),
+                right=Coalesce(op="coalesce", items=(value, const([]))),
+            )
         return is_true(use.field)
 
     def _included(self, use: Use, name: str) -> list[tuple[str, Expr]]:
@@ -170,9 +185,15 @@ class RowView:
                 found.append((label, var(name, target.name)))
             else:
                 child, column = target
-                rows = Select(op="select", table=child.name, where=(Where(test="eq", column=column.name, value=var(name, self.table.id)),))
+                rows = Select(
+                    op="select",
+                    table=child.name,
+                    where=(Where(test="eq", column=column.name, value=var(name, self.table.id)),),
+                )
                 fields: dict[str, Expr] = {c.field: var("child", c.name) for c in child.columns if not c.hidden}
-                found.append((label, MapOver(op="map", over=rows, name="child", value=ObjectOf(op="object", fields=fields))))
+                found.append(
+                    (label, MapOver(op="map", over=rows, name="child", value=ObjectOf(op="object", fields=fields)))
+                )
         return found
 
 

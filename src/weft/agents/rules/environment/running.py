@@ -5,11 +5,11 @@ from weft.agents.rules.environment.columns import attribute
 from weft.agents.rules.environment.create import values_of, written
 from weft.agents.rules.environment.fields import make_field
 from weft.agents.rules.environment.identifiers import id_parts, names_main, scalar_id
+from weft.agents.rules.environment.lexicon import control_reason
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.returns import Outcome
 from weft.agents.rules.environment.rows import fitted
 from weft.agents.rules.environment.selecting import guards
-from weft.agents.rules.environment.lexicon import control_reason
 from weft.records.contract import ErrorSpec, Find, Insert, Operation
 from weft.records.expression import Expr, Where, arg, var
 from weft.records.spec import Provenance
@@ -29,7 +29,9 @@ def make_run_table(part: Part, blueprint: Blueprint) -> None:
     subject = part.main()
     names = _NOUNS.get(part.intent.verb, (part.intent.verb,))
     for name in names:
-        found = blueprint.by_phrase((*subject.phrase, name), subject.group) or (blueprint.by_phrase((name,), subject.group) if subject.phrase != (name,) else None)
+        found = blueprint.by_phrase((*subject.phrase, name), subject.group) or (
+            blueprint.by_phrase((name,), subject.group) if subject.phrase != (name,) else None
+        )
         if found is not None and not found.relation:
             part.options["subject"] = subject
             part.table = found
@@ -56,21 +58,45 @@ def assign_run(part: Part, blueprint: Blueprint) -> None:
     subject: TablePlan | None = part.options.get("subject")
     for field in part.fields:
         reason = control_reason(field)
-        if reason in ("timeout", "verbosity") or (reason == "client_hint" and field.type != ColumnType.TEXT and not field.required):
+        if reason in ("timeout", "verbosity") or (
+            reason == "client_hint" and field.type != ColumnType.TEXT and not field.required
+        ):
             part.uses.append(Use(field, "inert", provenance=Provenance.INERT, evidence=reason))
             continue
-        if subject is not None and part.one("subject") is None and scalar_id(field) and names_main(field, subject, blueprint) >= 1:
+        if (
+            subject is not None
+            and part.one("subject") is None
+            and scalar_id(field)
+            and names_main(field, subject, blueprint) >= 1
+        ):
             column = _reference(subject, table)
             role = "subject" if field.required or part.when else "attribute"
-            part.uses.append(Use(field, role, table, column, "", Provenance.DECLARED, "names what is run", {"needed": role == "subject"}))
+            part.uses.append(
+                Use(
+                    field,
+                    role,
+                    table,
+                    column,
+                    "",
+                    Provenance.DECLARED,
+                    "names what is run",
+                    {"needed": role == "subject"},
+                )
+            )
             continue
         evidence = f"{part.tool.name}.inputSchema/{field.dotted}"
         column = attribute(field, table, blueprint, provenance=Provenance.DECLARED, evidence=evidence)
         if column.role == ColumnRole.ID:
-            column = table.add(("requested", *id_parts(field)[0], "id"), field, provenance=Provenance.DECLARED, evidence=evidence)
+            column = table.add(
+                ("requested", *id_parts(field)[0], "id"), field, provenance=Provenance.DECLARED, evidence=evidence
+            )
         column.written = True
-        part.uses.append(Use(field, "link" if column.references else "attribute", table, column, "", Provenance.DECLARED, evidence))
-    created = table.find(("created", "at")) or table.plain("requested_at", ColumnType.DATETIME, evidence="when it was asked for", provenance=Provenance.INFERRED)
+        part.uses.append(
+            Use(field, "link" if column.references else "attribute", table, column, "", Provenance.DECLARED, evidence)
+        )
+    created = table.find(("created", "at")) or table.plain(
+        "requested_at", ColumnType.DATETIME, evidence="when it was asked for", provenance=Provenance.INFERRED
+    )
     if created.type == ColumnType.DATETIME and not created.written:
         created.role = ColumnRole.CREATED
 
@@ -81,8 +107,19 @@ def _reference(subject: TablePlan, table: TablePlan) -> ColumnPlan:
     key = subject.column(subject.id)
     if found is not None and found.type == key.type:
         return found
-    field = make_field("_".join(words), ("_".join(words),), {"type": "integer" if key.type == ColumnType.INTEGER else "string"}, required=True)
-    column = table.add(words, field, provenance=Provenance.DECLARED, evidence="names what is run", field_name=table.fresh_field("_".join(words)))
+    field = make_field(
+        "_".join(words),
+        ("_".join(words),),
+        {"type": "integer" if key.type == ColumnType.INTEGER else "string"},
+        required=True,
+    )
+    column = table.add(
+        words,
+        field,
+        provenance=Provenance.DECLARED,
+        evidence="names what is run",
+        field_name=table.fresh_field("_".join(words)),
+    )
     column.role, column.references, column.type = ColumnRole.FOREIGN_KEY, subject.name, key.type
     column.schema, column.enum = key.schema, []
     return column
@@ -104,4 +141,11 @@ def build_run(part: Part, blueprint: Blueprint) -> Outcome:
         values = {**values, use.column.name: var("subject", subject.id)}
         reads.append(subject.name)
     operations.append(Insert(op="insert", into="row", table=table.name, values=values))
-    return Outcome(operations, "row", done="requested", reads=reads, writes=written(part, values, inserted=True), errors=["not_found"])
+    return Outcome(
+        operations,
+        "row",
+        done="requested",
+        reads=reads,
+        writes=written(part, values, inserted=True),
+        errors=["not_found"],
+    )

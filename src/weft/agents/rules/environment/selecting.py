@@ -7,7 +7,20 @@ from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.rows import ABSENT, argument, is_true, present, use_value
 from weft.records.contract import ErrorSpec, Find, Guard, Operation, When
-from weft.records.expression import AllOf, AnyOf, Choose, Coalesce, Compare, Condition, Expr, Not, Truthy, Where, const, var
+from weft.records.expression import (
+    AllOf,
+    AnyOf,
+    Choose,
+    Coalesce,
+    Compare,
+    Condition,
+    Expr,
+    Not,
+    Truthy,
+    Where,
+    const,
+    var,
+)
 from weft.records.spec import RefusalCode
 from weft.records.state import ColumnRole, ColumnType
 
@@ -18,7 +31,9 @@ def not_found(table: TablePlan, part: Part) -> ErrorSpec:
     """The error of a row that is not there, with the arguments that named it."""
     uses = part.role("identifier", "parent")
     names = ", ".join(f"{use.field.name} {{{use.field.dotted}}}" for use in uses[:4])
-    return ErrorSpec(code="not_found", message=f"no {table.entity} with {names}" if names else f"there is no {table.entity}")
+    return ErrorSpec(
+        code="not_found", message=f"no {table.entity} with {names}" if names else f"there is no {table.entity}"
+    )
 
 
 def predicates(part: Part, table: TablePlan, roles: tuple[str, ...] = ("identifier", "parent")) -> tuple[Where, ...]:
@@ -28,7 +43,14 @@ def predicates(part: Part, table: TablePlan, roles: tuple[str, ...] = ("identifi
         if use.column is None or use.table is not table:
             continue
         optional = not use.field.required
-        found.append(Where(test="in" if use.options.get("many") else "eq", column=use.column.name, value=use_value(use), optional=optional))
+        found.append(
+            Where(
+                test="in" if use.options.get("many") else "eq",
+                column=use.column.name,
+                value=use_value(use),
+                optional=optional,
+            )
+        )
     return tuple(found)
 
 
@@ -43,10 +65,21 @@ def filters(part: Part, table: TablePlan) -> tuple[Where, ...]:
     search = part.one("search")
     if search is not None:
         columns = text_columns(table)
-        found.append(Where(test="search", columns=columns, value=argument(search.field), optional=not search.field.required))
+        found.append(
+            Where(test="search", columns=columns, value=argument(search.field), optional=not search.field.required)
+        )
     for use in part.role("link_filter"):
         relation = use.options["relation"]
-        found.append(Where(test="link", through=relation.table, near=relation.near, far=relation.far, value=argument(use.field), optional=not use.field.required))
+        found.append(
+            Where(
+                test="link",
+                through=relation.table,
+                near=relation.near,
+                far=relation.far,
+                value=argument(use.field),
+                optional=not use.field.required,
+            )
+        )
     return tuple(found)
 
 
@@ -76,7 +109,11 @@ def _filter(use: Use) -> Where:
     if use.test == "only":
         value = Choose(op="choose", condition=is_true(use.field), then=const(True), otherwise=ABSENT)
         return Where(test="eq", column=name, value=value, optional=True)
-    test = use.test if use.test in ("eq", "in", "has", "has_any", "has_all", "contains", "prefix", "day", "gte", "lte", "gt", "lt") else "eq"
+    test = (
+        use.test
+        if use.test in ("eq", "in", "has", "has_any", "has_all", "contains", "prefix", "day", "gte", "lte", "gt", "lt")
+        else "eq"
+    )
     return Where.model_validate({"test": test, "column": name, "value": value, "optional": optional})
 
 
@@ -86,7 +123,10 @@ def _state(use: Use, table: TablePlan) -> Where:
     if use.options.get("hide"):
         asked = Not(op="not", of=asked)
     return Where(
-        test="eq", column=column.name, value=Choose(op="choose", condition=asked, then=ABSENT, otherwise=const(False)), optional=True
+        test="eq",
+        column=column.name,
+        value=Choose(op="choose", condition=asked, then=ABSENT, otherwise=const(False)),
+        optional=True,
     )
 
 
@@ -108,7 +148,9 @@ def find_one(part: Part, into: str = "row") -> list[Operation]:
     use = next((item for item in part.role("identifier") if item.options.get("either")), None)
     error = not_found(table, part)
     checks = guards(part)
-    by_name = next((c for c in table.columns if c.role in (ColumnRole.NAME, ColumnRole.KEY) and c.type == ColumnType.TEXT), None)
+    by_name = next(
+        (c for c in table.columns if c.role in (ColumnRole.NAME, ColumnRole.KEY) and c.type == ColumnType.TEXT), None
+    )
     if use is None or by_name is None or use.column is by_name:
         return [*checks, Find(op="find", into=into, table=table.name, where=predicates(part, table), missing=error)]
     other = tuple(
@@ -132,7 +174,12 @@ def guards(part: Part) -> list[Operation]:
         condition = is_true(use.field)
         if not use.field.required and use.field.schema.get("default") is not False:
             # Only a declared default of false makes leaving it out a refusal.
-            condition = Compare(op="compare", test="ne", left=Coalesce(op="coalesce", items=(argument(use.field), const(True))), right=const(False))
+            condition = Compare(
+                op="compare",
+                test="ne",
+                left=Coalesce(op="coalesce", items=(argument(use.field), const(True))),
+                right=const(False),
+            )
         found.append(guard(condition, "invalid_state", f"not confirmed: set {use.field.name} to true"))
     return found
 
@@ -149,7 +196,13 @@ def row_guards(part: Part, row: str = "row") -> list[Operation]:
         if use.column is not None:
             same = Compare(op="compare", test="eq", left=use_value(use), right=var(row, use.column.name))
             condition = AnyOf(op="any", of=(Not(op="not", of=present(argument(use.field))), same))
-            found.append(guard(condition, "conflict", f"{use.field.name} {{{use.field.dotted}}} is not the current {use.column.field}"))
+            found.append(
+                guard(
+                    condition,
+                    "conflict",
+                    f"{use.field.name} {{{use.field.dotted}}} is not the current {use.column.field}",
+                )
+            )
     forces = [use for use in part.role("force") if use.options.get("column")]
     if forces:
         column = part.main().column(forces[0].options["column"])

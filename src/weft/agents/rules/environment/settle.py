@@ -11,8 +11,12 @@ from weft.agents.rules.environment.words import tokens
 from weft.records.spec import Provenance
 from weft.records.state import ColumnRole, ColumnType
 
-_NEUTRAL_SORTS = frozenset({"relevance", "best match", "best_match", "default", "none", "auto", "random", "score", "rank"})
-_SORTABLE = frozenset({ColumnType.TEXT, ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATETIME, ColumnType.DATE, ColumnType.BOOLEAN})
+_NEUTRAL_SORTS = frozenset(
+    {"relevance", "best match", "best_match", "default", "none", "auto", "random", "score", "rank"}
+)
+_SORTABLE = frozenset(
+    {ColumnType.TEXT, ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATETIME, ColumnType.DATE, ColumnType.BOOLEAN}
+)
 
 
 def settle_part(part: Part, blueprint: Blueprint) -> None:
@@ -60,7 +64,9 @@ def _target(name: str, use: Use, part: Part, table: TablePlan, blueprint: Bluepr
         return None
     column_found = table.find(words)
     if column_found is None:
-        column_found = table.plain("_".join(words) or "extra", ColumnType.TEXT, evidence=f"{part.tool.name}.inputSchema/{use.field.dotted}")
+        column_found = table.plain(
+            "_".join(words) or "extra", ColumnType.TEXT, evidence=f"{part.tool.name}.inputSchema/{use.field.dotted}"
+        )
         column_found.hidden = True
     return (column_found.field, column_found) if column_found.hidden else None
 
@@ -74,7 +80,9 @@ def _include_state(use: Use, part: Part, table: TablePlan, blueprint: Blueprint)
             use.options["column"] = found.name
             return
     name = state if table.find((state,)) is None else f"is_{state}_row"
-    column = table.plain(name, ColumnType.BOOLEAN, evidence=f"{part.tool.name} hides such rows", provenance=Provenance.INFERRED)
+    column = table.plain(
+        name, ColumnType.BOOLEAN, evidence=f"{part.tool.name} hides such rows", provenance=Provenance.INFERRED
+    )
     if column.default is None:
         column.default = False
     use.column = column
@@ -87,14 +95,21 @@ def _precondition(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) 
     found = table.find(words)
     if found is None or found.type == ColumnType.JSON:
         kind = field.type if field.type in (ColumnType.INTEGER, ColumnType.TEXT) else ColumnType.TEXT
-        found = table.plain("_".join(words) if found is None else "version_tag", kind, evidence=f"{part.tool.name}.inputSchema/{field.dotted}", provenance=Provenance.INFERRED)
+        found = table.plain(
+            "_".join(words) if found is None else "version_tag",
+            kind,
+            evidence=f"{part.tool.name}.inputSchema/{field.dotted}",
+            provenance=Provenance.INFERRED,
+        )
     use.column = found
 
 
 def _force(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) -> None:
     column = table.find(("protected",))
     if column is None or column.type != ColumnType.BOOLEAN:
-        column = table.plain("deletion_protected", ColumnType.BOOLEAN, evidence=f"{part.tool.name}.inputSchema/{use.field.dotted}")
+        column = table.plain(
+            "deletion_protected", ColumnType.BOOLEAN, evidence=f"{part.tool.name}.inputSchema/{use.field.dotted}"
+        )
     if column.default is None:
         column.default = False
     use.column = column
@@ -124,9 +139,22 @@ def _sort(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) -> None:
 
 def _sort_words(text: str) -> tuple[tuple[str, ...], bool]:
     words = tokens(text)
-    descends = text.startswith("-") or (len(words) > 1 and words[-1] in ("desc", "descending")) or words[:1] in (("newest",), ("latest",), ("recent",), ("highest",))
+    descends = (
+        text.startswith("-")
+        or (len(words) > 1 and words[-1] in ("desc", "descending"))
+        or words[:1] in (("newest",), ("latest",), ("recent",), ("highest",))
+    )
     words = tuple(word for word in words if word not in ("asc", "desc", "ascending", "descending", "by"))
-    if words in (("newest",), ("latest",), ("oldest",), ("recent",), ("recency",), ("new",), ("most", "recent"), ("old",)):
+    if words in (
+        ("newest",),
+        ("latest",),
+        ("oldest",),
+        ("recent",),
+        ("recency",),
+        ("new",),
+        ("most", "recent"),
+        ("old",),
+    ):
         words = ("created", "at")
     return words or ("created", "at"), descends
 
@@ -137,14 +165,35 @@ def _sort_column(words: tuple[str, ...], use: Use, part: Part, table: TablePlan)
         if found is not None and found.type in _SORTABLE and not found.hidden:
             return found
     evidence = f"{part.tool.name}.inputSchema/{use.field.dotted}"
-    dated = words[0] in ("created", "updated", "modified", "date", "time") or words[-1] in ("at", "date", "time", "created", "updated")
-    kind = ColumnType.DATETIME if dated else (ColumnType.TEXT if words[-1] in ("name", "title", "key", "type", "status", "priority", "email", "subject") else ColumnType.INTEGER)
+    dated = words[0] in ("created", "updated", "modified", "date", "time") or words[-1] in (
+        "at",
+        "date",
+        "time",
+        "created",
+        "updated",
+    )
+    kind = (
+        ColumnType.DATETIME
+        if dated
+        else (
+            ColumnType.TEXT
+            if words[-1] in ("name", "title", "key", "type", "status", "priority", "email", "subject")
+            else ColumnType.INTEGER
+        )
+    )
     if words in (("created",), ("updated",)):
         words = (*words, "at")
     column = table.plain("_".join(words) or "rank", kind, evidence=evidence, provenance=Provenance.DECLARED)
     if column.type == ColumnType.JSON:
-        column = table.plain("_".join((*words, "rank")), ColumnType.INTEGER, evidence=evidence, provenance=Provenance.DECLARED)
-    if kind == ColumnType.DATETIME and words[0] in ("created", "updated") and column.role == ColumnRole.ATTRIBUTE and not column.written:
+        column = table.plain(
+            "_".join((*words, "rank")), ColumnType.INTEGER, evidence=evidence, provenance=Provenance.DECLARED
+        )
+    if (
+        kind == ColumnType.DATETIME
+        and words[0] in ("created", "updated")
+        and column.role == ColumnRole.ATTRIBUTE
+        and not column.written
+    ):
         column.role = ColumnRole.CREATED if words[0] == "created" else ColumnRole.UPDATED
     return column
 

@@ -1,24 +1,108 @@
 """Shaping: the result of a part built to the declared output schema. Properties of rows become columns."""
 
-from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, TablePlan
+from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan
 from weft.agents.rules.environment.columns import attribute
 from weft.agents.rules.environment.fields import Field, Resolver, Schema, make_field
 from weft.agents.rules.environment.identifiers import id_parts, names_main
 from weft.agents.rules.environment.lexicon import singular_text
 from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.refused import Refused
-from weft.agents.rules.environment.returns import Outcome, as_text, empty_list, entity_label, is_free, mapped, own_result
+from weft.agents.rules.environment.returns import (
+    Outcome,
+    as_text,
+    empty_list,
+    entity_label,
+    is_free,
+    mapped,
+    own_result,
+)
 from weft.agents.rules.environment.rows import ABSENT, RowView, argument, present, said
 from weft.records.expression import Cast, Choose, Coalesce, Concat, Expr, Length, ListOf, MapOver, ObjectOf, const, var
 from weft.records.spec import Provenance, RefusalCode
 from weft.records.state import ColumnRole, ColumnType
 
-_LISTS = frozenset("item result data record row value entry response list match hit node object element content output".split())
-_WRAPS = frozenset("data result item record response object resource output body detail value content".split())
+_LISTS = frozenset(
+    [
+        "item",
+        "result",
+        "data",
+        "record",
+        "row",
+        "value",
+        "entry",
+        "response",
+        "list",
+        "match",
+        "hit",
+        "node",
+        "object",
+        "element",
+        "content",
+        "output",
+    ]
+)
+_WRAPS = frozenset(
+    [
+        "data",
+        "result",
+        "item",
+        "record",
+        "response",
+        "object",
+        "resource",
+        "output",
+        "body",
+        "detail",
+        "value",
+        "content",
+    ]
+)
 _TRUE = frozenset({"success", "ok", "succeeded", "successful", "acknowledged", "valid", "found", "changed", "applied"})
-_DONE = frozenset({"deleted", "removed", "created", "updated", "archived", "sent", "added", "cancelled", "saved", "moved", "copied"})
-_EMPTY = frozenset({"error", "errors", "warning", "warnings", "note", "notes", "issues", "skipped", "failed", "failures", "hint", "hints", "suggestions", "next_steps"})
-_COUNTS = frozenset({"count", "total", "total_count", "totalcount", "total_results", "num_results", "n", "size", "length", "total_items", "result_count", "returned", "item_count", "matched", "totalresults", "totalitems", "number", "returned_count", "total_matches", "resultcount"})
+_DONE = frozenset(
+    {"deleted", "removed", "created", "updated", "archived", "sent", "added", "cancelled", "saved", "moved", "copied"}
+)
+_EMPTY = frozenset(
+    {
+        "error",
+        "errors",
+        "warning",
+        "warnings",
+        "note",
+        "notes",
+        "issues",
+        "skipped",
+        "failed",
+        "failures",
+        "hint",
+        "hints",
+        "suggestions",
+        "next_steps",
+    }
+)
+_COUNTS = frozenset(
+    {
+        "count",
+        "total",
+        "total_count",
+        "totalcount",
+        "total_results",
+        "num_results",
+        "n",
+        "size",
+        "length",
+        "total_items",
+        "result_count",
+        "returned",
+        "item_count",
+        "matched",
+        "totalresults",
+        "totalitems",
+        "number",
+        "returned_count",
+        "total_matches",
+        "resultcount",
+    }
+)
 _PAGE = {
     "has_more": "has_more", "hasmore": "has_more", "has_next": "has_more", "has_next_page": "has_more", "hasnextpage": "has_more", "more": "has_more", "truncated": "has_more",
     "next_cursor": "next_cursor", "nextcursor": "next_cursor", "next_token": "next_cursor", "next_page_token": "next_cursor",
@@ -79,7 +163,11 @@ class Shaper:
         raise self._refuse(name, schema)
 
     def _number(self, name: str, schema: Schema) -> Expr:
-        if self._outcome.kind == "number" and self._outcome.value is not None and not isinstance(self._outcome.value, ObjectOf):
+        if (
+            self._outcome.kind == "number"
+            and self._outcome.value is not None
+            and not isinstance(self._outcome.value, ObjectOf)
+        ):
             return self._outcome.value
         if self._outcome.kind == "number" and isinstance(self._outcome.value, ObjectOf):
             return next(iter(self._outcome.value.fields.values()))
@@ -88,7 +176,9 @@ class Shaper:
         raise self._refuse(name, schema)
 
     def _total(self) -> Expr:
-        return var(self._outcome.page, "total") if self._outcome.page else Length(op="length", of=var(self._outcome.rows))
+        return (
+            var(self._outcome.page, "total") if self._outcome.page else Length(op="length", of=var(self._outcome.rows))
+        )
 
     def _array(self, schema: Schema, name: str) -> Expr:
         items = self._resolver.plain(schema.get("items"))
@@ -143,12 +233,22 @@ class Shaper:
         table = self._table
         key = table.column(table.id)
         number = field.type in (ColumnType.INTEGER, ColumnType.NUMBER)
-        if names_main(field, table, self._blueprint) >= 2 and table.find(field.words) is None and (key.type == ColumnType.INTEGER or not number):
+        if (
+            names_main(field, table, self._blueprint) >= 2
+            and table.find(field.words) is None
+            and (key.type == ColumnType.INTEGER or not number)
+        ):
             return key
         words = field.words
         found = table.find(words)
         if found is not None and found.role != ColumnRole.ID and not fits(found, field):
-            if self._grow and not found.written and found.type == ColumnType.JSON and field.type == ColumnType.JSON and stricter(field, found):
+            if (
+                self._grow
+                and not found.written
+                and found.type == ColumnType.JSON
+                and field.type == ColumnType.JSON
+                and stricter(field, found)
+            ):
                 found.schema = field.schema
             else:
                 words = (*words, "shown")
@@ -160,7 +260,9 @@ class Shaper:
             found = table.find(words)
         if found is None and self._grow:
             evidence = f"{self._part.tool.name}.outputSchema/{field.name}"
-            found = attribute(field, table, self._blueprint, provenance=Provenance.DECLARED, evidence=evidence, words=words)
+            found = attribute(
+                field, table, self._blueprint, provenance=Provenance.DECLARED, evidence=evidence, words=words
+            )
             if field.required and not field.nullable and not found.references:
                 found.default = _neutral(field)
         elif found is not None and self._grow:
@@ -191,7 +293,13 @@ class Shaper:
                 continue
             if id_parts(field)[1] or field.words[-1] in ("name", "title", "label", "value", "display", "email"):
                 kind = field.schema.get("type")
-                fields[label] = Cast(op="cast", of=value, to="text") if kind == "string" else Cast(op="cast", of=value, to="integer") if kind == "integer" else value
+                fields[label] = (
+                    Cast(op="cast", of=value, to="text")
+                    if kind == "string"
+                    else Cast(op="cast", of=value, to="integer")
+                    if kind == "integer"
+                    else value
+                )
             elif field.required:
                 fields[label] = const(None) if field.nullable else const(_neutral(field))
         return ObjectOf(op="object", fields=fields)
@@ -212,7 +320,9 @@ class Shaper:
     def _object(self, schema: Schema, name: str) -> Expr:
         """An envelope, or the row itself."""
         required = schema.get("required") or []
-        properties = [make_field(label, (label,), value, label in required) for label, value in self._resolver.properties(schema)]
+        properties = [
+            make_field(label, (label,), value, label in required) for label, value in self._resolver.properties(schema)
+        ]
         if not properties:
             raise self._refuse(name, schema)
         carrier = self._carrier(properties)
@@ -235,10 +345,21 @@ class Shaper:
                 return arrays[0].name
         if kind in ("rows", "row", "value", "deleted", "number"):
             for field in properties:
-                wide = field.is_object or is_free(field.schema) or field.schema.get("type") == "string" or "anyOf" in field.schema
-                if kind == "rows" and field.is_object and field.name.lower() in ("pagination", "paging", "meta", "page_info", "pageinfo"):
+                wide = (
+                    field.is_object
+                    or is_free(field.schema)
+                    or field.schema.get("type") == "string"
+                    or "anyOf" in field.schema
+                )
+                if (
+                    kind == "rows"
+                    and field.is_object
+                    and field.name.lower() in ("pagination", "paging", "meta", "page_info", "pageinfo")
+                ):
                     continue
-                named = singular_text(field.words) in _WRAPS or (field.is_object and entity_label(field.name, self._table))
+                named = singular_text(field.words) in _WRAPS or (
+                    field.is_object and entity_label(field.name, self._table)
+                )
                 if wide and named and (field.schema.get("type") != "string" or len(properties) <= 2):
                     return field.name
         return ""
@@ -253,13 +374,23 @@ class Shaper:
             if self._outcome.kind == "row" and field.schema.get("properties"):
                 return self._row(field.schema, self._outcome.row)
             return self._any(field.schema, field.name)
-        if kind == "boolean" and (flat in _TRUE or (flat in _DONE and (flat == self._outcome.done or self._outcome.kind == "deleted"))):
+        if kind == "boolean" and (
+            flat in _TRUE or (flat in _DONE and (flat == self._outcome.done or self._outcome.kind == "deleted"))
+        ):
             return const(True)
         if flat in _EMPTY and (field.nullable or not field.required or field.is_array):
-            return empty_list() if field.is_array and field.required else (const(None) if field.nullable and field.required else None)
+            return (
+                empty_list()
+                if field.is_array and field.required
+                else (const(None) if field.nullable and field.required else None)
+            )
         if self._outcome.kind == "rows":
             return self._list_envelope(field, flat)
-        if kind == "string" and flat in ("message", "status_message", "msg", "info", "summary") and self._table.find(field.words) is None:
+        if (
+            kind == "string"
+            and flat in ("message", "status_message", "msg", "info", "summary")
+            and self._table.find(field.words) is None
+        ):
             return self._message()
         if kind == "string" and flat == "status" and self._table.find(("status",)) is None and field.required:
             return const(field.enum[0] if field.enum else "ok")
@@ -279,12 +410,27 @@ class Shaper:
             value: Expr = var(self._outcome.page, paged)
             if field.nullable or paged not in ("next_cursor", "next_page", "next_offset"):
                 return Cast(op="cast", of=value, to="text") if kind == "string" and paged in _NUMERIC_PAGE else value
-            return Choose(op="choose", condition=present(value), then=value, otherwise=ABSENT if not field.required else const(_neutral(field)))
+            return Choose(
+                op="choose",
+                condition=present(value),
+                then=value,
+                otherwise=ABSENT if not field.required else const(_neutral(field)),
+            )
         if paged == "has_more" and kind == "boolean":
             return const(False)
-        if field.is_object and field.schema.get("properties") and flat in ("pagination", "paging", "meta", "page_info", "metadata", "links"):
+        if (
+            field.is_object
+            and field.schema.get("properties")
+            and flat in ("pagination", "paging", "meta", "page_info", "metadata", "links")
+        ):
             inner = field.schema.get("required") or []
-            made = {label: self._list_envelope(make_field(label, (label,), value, label in inner), "_".join(make_field(label, (), value, False).words)) for label, value in self._resolver.properties(field.schema)}
+            made = {
+                label: self._list_envelope(
+                    make_field(label, (label,), value, label in inner),
+                    "_".join(make_field(label, (), value, False).words),
+                )
+                for label, value in self._resolver.properties(field.schema)
+            }
             return ObjectOf(op="object", fields={label: value for label, value in made.items() if value is not None})
         if kind == "string" and flat in ("message", "summary", "msg"):
             return self._message()
@@ -325,7 +471,11 @@ class Shaper:
     def _message(self) -> Expr:
         entity = self._table.entity
         if self._outcome.kind == "rows":
-            return Concat(op="concat", items=(Cast(op="cast", of=self._total(), to="text"), const(f"{entity} rows")), separator=" ")
+            return Concat(
+                op="concat",
+                items=(Cast(op="cast", of=self._total(), to="text"), const(f"{entity} rows")),
+                separator=" ",
+            )
         done = self._outcome.done or "done"
         if self._outcome.row:
             return said(f"{entity} {done}:", Cast(op="cast", of=var(self._outcome.row, self._table.id), to="text"))
@@ -358,7 +508,9 @@ def fits(column: ColumnPlan, field: Field) -> bool:
 
 def _covers(held: Schema, wanted: Schema) -> bool:
     """True if objects that satisfy ``held`` have what ``wanted`` requires."""
-    return set(wanted.get("required") or []) <= set(held.get("required") or []) and not (wanted.get("properties") and not held.get("properties"))
+    return set(wanted.get("required") or []) <= set(held.get("required") or []) and not (
+        wanted.get("properties") and not held.get("properties")
+    )
 
 
 def stricter(field: Field, column: ColumnPlan) -> bool:

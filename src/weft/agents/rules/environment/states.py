@@ -15,7 +15,28 @@ _INITIAL = {
     "dismissed": "open", "snoozed": "open", "halted": "running", "terminated": "running", "killed": "running", "unsubscribed": "subscribed",
     "paid": "open", "done": "open",
 }  # fmt: skip
-STARTING = ("open", "draft", "active", "pending", "new", "created", "todo", "to do", "queued", "enabled", "opened", "running", "backlog", "inactive", "scheduled", "unread", "triggered", "paused", "private", "subscribed")
+STARTING = (
+    "open",
+    "draft",
+    "active",
+    "pending",
+    "new",
+    "created",
+    "todo",
+    "to do",
+    "queued",
+    "enabled",
+    "opened",
+    "running",
+    "backlog",
+    "inactive",
+    "scheduled",
+    "unread",
+    "triggered",
+    "paused",
+    "private",
+    "subscribed",
+)
 
 
 def _same(one: object, two: str) -> bool:
@@ -68,9 +89,19 @@ def _flag(table: TablePlan, part: Part, verb: StateVerb) -> ColumnPlan:
         found = table.find(words)
         if found is not None and found.type == ColumnType.BOOLEAN and not (rest and words[0] == "is"):
             return _defaulted(found, verb)
-    column = table.plain("_".join((*rest, verb.flag)), ColumnType.BOOLEAN, evidence=f"{part.tool.name} sets it", provenance=Provenance.INFERRED)
+    column = table.plain(
+        "_".join((*rest, verb.flag)),
+        ColumnType.BOOLEAN,
+        evidence=f"{part.tool.name} sets it",
+        provenance=Provenance.INFERRED,
+    )
     if column.type != ColumnType.BOOLEAN:
-        column = table.plain("_".join(("is", *rest, verb.flag, "now")), ColumnType.BOOLEAN, evidence=f"{part.tool.name} sets it", provenance=Provenance.INFERRED)
+        column = table.plain(
+            "_".join(("is", *rest, verb.flag, "now")),
+            ColumnType.BOOLEAN,
+            evidence=f"{part.tool.name} sets it",
+            provenance=Provenance.INFERRED,
+        )
     return _defaulted(column, verb)
 
 
@@ -86,10 +117,21 @@ def _status(table: TablePlan, part: Part) -> ColumnPlan:
     verb = part.intent.state
     assert verb is not None
     name = "_".join((*part.rest, "status"))
-    found = table.find((*part.rest, "status")) or (table.find((*part.rest, "state")) if part.rest else table.find(("state",)))
-    if found is not None and found.type == ColumnType.TEXT and found.role not in (ColumnRole.ID, ColumnRole.FOREIGN_KEY):
+    found = table.find((*part.rest, "status")) or (
+        table.find((*part.rest, "state")) if part.rest else table.find(("state",))
+    )
+    if (
+        found is not None
+        and found.type == ColumnType.TEXT
+        and found.role not in (ColumnRole.ID, ColumnRole.FOREIGN_KEY)
+    ):
         return found
-    column = table.plain(name if found is None else f"{name}_now", ColumnType.TEXT, evidence=f"{part.tool.name} sets it", provenance=Provenance.INFERRED)
+    column = table.plain(
+        name if found is None else f"{name}_now",
+        ColumnType.TEXT,
+        evidence=f"{part.tool.name} sets it",
+        provenance=Provenance.INFERRED,
+    )
     column.role = ColumnRole.STATUS
     column.nullable = False
     initial = _INITIAL.get(verb.state, "open")
@@ -102,4 +144,6 @@ def settle_defaults(table: TablePlan) -> None:
     """Give status columns a state for new rows."""
     for column in table.columns:
         if column.role == ColumnRole.STATUS and column.enum and column.default is None:
-            column.default = next((value for start in STARTING for value in column.enum if _same(value, start)), column.enum[0])
+            column.default = next(
+                (value for start in STARTING for value in column.enum if _same(value, start)), column.enum[0]
+            )

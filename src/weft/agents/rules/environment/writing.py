@@ -6,7 +6,15 @@ from dataclasses import replace
 from weft.agents.rules.environment.blueprint import Blueprint, TablePlan
 from weft.agents.rules.environment.columns import attribute, reference_target
 from weft.agents.rules.environment.fields import Field
-from weft.agents.rules.environment.identifiers import REPLIES, id_list, id_parts, names_main, one_or_many, refers, scalar_id
+from weft.agents.rules.environment.identifiers import (
+    REPLIES,
+    id_list,
+    id_parts,
+    names_main,
+    one_or_many,
+    refers,
+    scalar_id,
+)
 from weft.agents.rules.environment.lexicon import NATURAL_WORDS, control_reason, is_projection
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.reading import noun_is
@@ -16,8 +24,23 @@ from weft.records.state import ColumnRole, ColumnType
 _PRECONDITIONS = frozenset({"if match", "etag", "expected head sha", "lock version", "expected version", "revision", "sha", "if none match",
                             "expected revision", "version token", "change key", "expected sha"})  # fmt: skip
 _CONFIRM = frozenset({"confirm", "confirmed", "confirmation", "i understand", "yes", "acknowledge"})
-_DRY = frozenset({"dry run", "dryrun", "validate only", "preview", "simulate", "preview only", "test mode", "check only", "dry"})
-_FORCE = frozenset({"force", "permanent", "permanently", "hard", "hard delete", "purge", "cascade", "recursive", "delete all", "force delete"})
+_DRY = frozenset(
+    {"dry run", "dryrun", "validate only", "preview", "simulate", "preview only", "test mode", "check only", "dry"}
+)
+_FORCE = frozenset(
+    {
+        "force",
+        "permanent",
+        "permanently",
+        "hard",
+        "hard delete",
+        "purge",
+        "cascade",
+        "recursive",
+        "delete all",
+        "force delete",
+    }
+)
 SELECTS = ("update", "delete", "transition", "copy", "move", "assign", "clear", "set", "run", "unlink", "upsert")
 
 
@@ -27,14 +50,20 @@ def assign_write(part: Part, blueprint: Blueprint) -> None:
     selecting = part.intent.kind in SELECTS
     has_key = any(_key_grade(field, table, blueprint) >= 2 for field in part.fields)
     for field in part.fields:
-        use = _control(field, part) or (_select(field, part, table, blueprint, has_key) if selecting else _given_key(field, part, table, blueprint))
+        use = _control(field, part) or (
+            _select(field, part, table, blueprint, has_key) if selecting else _given_key(field, part, table, blueprint)
+        )
         part.uses.append(use or _attribute(field, part, table, blueprint))
     if selecting and not part.role("identifier") and part.intent.kind != "upsert":
         _fallback_selectors(part, table)
 
 
 def _key_grade(field: Field, table: TablePlan, blueprint: Blueprint) -> int:
-    if (id_list(field) or one_or_many(field)) and id_parts(field)[1] and (not id_parts(field)[0] or refers(id_parts(field)[0], table.phrase)):
+    if (
+        (id_list(field) or one_or_many(field))
+        and id_parts(field)[1]
+        and (not id_parts(field)[0] or refers(id_parts(field)[0], table.phrase))
+    ):
         return 2
     key = table.column(table.id)
     if scalar_id(field) and key.key == table.normal(field.words):
@@ -55,11 +84,20 @@ def _control(field: Field, part: Part) -> Use | None:
         return Use(field, "precondition", part.table, evidence="must equal the stored version")
     if deletes and name in _FORCE and field.type == ColumnType.BOOLEAN:
         return Use(field, "force", part.table, evidence="lets protected rows be removed")
-    if is_projection(field) and not field.required and name not in ("columns", "fields", "attributes", "properties", "select"):
+    if (
+        is_projection(field)
+        and not field.required
+        and name not in ("columns", "fields", "attributes", "properties", "select")
+    ):
         return Use(field, "projection", part.table, evidence="names the returned fields")
     reason = control_reason(field)
     keeps = {"locale", "client_hint", "format", "credential"}
-    if reason in ("timeout", "verbosity") or (reason and deletes) or (reason and reason not in keeps) or (reason == "client_hint" and not field.required and field.type != ColumnType.TEXT):
+    if (
+        reason in ("timeout", "verbosity")
+        or (reason and deletes)
+        or (reason and reason not in keeps)
+        or (reason == "client_hint" and not field.required and field.type != ColumnType.TEXT)
+    ):
         return Use(field, "inert", provenance=Provenance.INERT, evidence=reason)
     return None
 
@@ -69,7 +107,9 @@ def _reply(field: Field, table: TablePlan, blueprint: Blueprint) -> Use | None:
     if _key_grade(field, table, blueprint) < 2 or field.is_array:
         return None
     key = table.column(table.id)
-    column = table.find(("reply", "to", "id")) or table.plain("reply_to_id", key.type, evidence=f"{field.name} names what is answered", provenance=Provenance.DECLARED)
+    column = table.find(("reply", "to", "id")) or table.plain(
+        "reply_to_id", key.type, evidence=f"{field.name} names what is answered", provenance=Provenance.DECLARED
+    )
     column.role, column.references, column.schema = ColumnRole.FOREIGN_KEY, table.name, key.schema
     return Use(field, "link", table, column, "", Provenance.DECLARED, "names what is answered")
 
@@ -98,19 +138,39 @@ def _select(field: Field, part: Part, table: TablePlan, blueprint: Blueprint, ha
         other = table.find(field.words)
         if other is not None and other is not key and grade < 3 and not many:
             column = other
-        if kind in ("update", "set") and not field.required and not part.when and any(
-            f.required and _key_grade(f, table, blueprint) >= 2 for f in part.fields if f is not field
+        if (
+            kind in ("update", "set")
+            and not field.required
+            and not part.when
+            and any(f.required and _key_grade(f, table, blueprint) >= 2 for f in part.fields if f is not field)
         ):
             return None
-        return Use(field, role, table, column, "in" if many else "eq", Provenance.DECLARED, "names the row", {"many": many, "either": "or" in field.words})
-    if (id_list(field) and noun_is(field, table) and kind in ("delete", "transition", "clear", "run")) and part.one("identifier") is None:
+        return Use(
+            field,
+            role,
+            table,
+            column,
+            "in" if many else "eq",
+            Provenance.DECLARED,
+            "names the row",
+            {"many": many, "either": "or" in field.words},
+        )
+    if (id_list(field) and noun_is(field, table) and kind in ("delete", "transition", "clear", "run")) and part.one(
+        "identifier"
+    ) is None:
         return Use(field, "identifier", table, key, "in", Provenance.DECLARED, "names the rows", {"many": True})
     if not field.required or not scalar_id(field):
         return None
     scope = _is_scope(field, table, blueprint, has_key)
     removing = kind in ("delete", "clear", "unlink") or (kind in ("copy", "run", "move", "transition") and scope)
     if removing or (scope and kind in ("update", "set", "assign", "upsert")):
-        column = attribute(field, table, blueprint, provenance=Provenance.INFERRED, evidence=f"{part.tool.name}.inputSchema/{field.dotted}")
+        column = attribute(
+            field,
+            table,
+            blueprint,
+            provenance=Provenance.INFERRED,
+            evidence=f"{part.tool.name}.inputSchema/{field.dotted}",
+        )
         if column.role == ColumnRole.ID and part.one("identifier") is not None:
             return None
         return Use(field, "parent", table, column, "eq", Provenance.DECLARED, "scope of the row")
@@ -123,7 +183,12 @@ def _is_scope(field: Field, table: TablePlan, blueprint: Blueprint, has_key: boo
         return True
     target = reference_target(field, table, blueprint)
     column = table.find(field.words)
-    if target is not None and column is not None and column.role == ColumnRole.FOREIGN_KEY and field.words[0] not in ("new", "to", "target", "destination"):
+    if (
+        target is not None
+        and column is not None
+        and column.role == ColumnRole.FOREIGN_KEY
+        and field.words[0] not in ("new", "to", "target", "destination")
+    ):
         return field.words in table.scope
     return not has_key and field.words[-1] in NATURAL_WORDS
 
@@ -142,9 +207,17 @@ def note_scopes(parts: list[Part]) -> None:
 def _attribute(field: Field, part: Part, table: TablePlan, blueprint: Blueprint) -> Use:
     evidence = f"{part.tool.name}.inputSchema/{field.dotted}"
     words = field.words
-    if part.intent.kind in ("move", "update", "copy", "set", "assign") and len(words) > 1 and words[0] in ("new", "to", "target", "destination", "dest"):
+    if (
+        part.intent.kind in ("move", "update", "copy", "set", "assign")
+        and len(words) > 1
+        and words[0] in ("new", "to", "target", "destination", "dest")
+    ):
         words = words[1:]
-        field_for = replace(field, words=words, name=re.sub(r"^(new|to|target|destination|dest)[_-]?", "", field.name, flags=re.IGNORECASE) or field.name)
+        field_for = replace(
+            field,
+            words=words,
+            name=re.sub(r"^(new|to|target|destination|dest)[_-]?", "", field.name, flags=re.IGNORECASE) or field.name,
+        )
     else:
         field_for = field
     if part.intent.kind in ("delete", "clear", "unlink") and not field.required:
@@ -164,7 +237,15 @@ def _delete_option(field: Field, part: Part, table: TablePlan, blueprint: Bluepr
     if scalar_id(field) or field.enum:
         column = attribute(field, table, blueprint, provenance=Provenance.INVENTED, evidence=evidence)
         if field.words[-1] not in ("reason", "comment", "message", "note"):
-            return Use(field, "filter", table, column, "eq", Provenance.INFERRED if column.provenance != Provenance.INVENTED else Provenance.INVENTED, column.evidence)
+            return Use(
+                field,
+                "filter",
+                table,
+                column,
+                "eq",
+                Provenance.INFERRED if column.provenance != Provenance.INVENTED else Provenance.INVENTED,
+                column.evidence,
+            )
     if field.type == ColumnType.BOOLEAN:
         return Use(field, "force", table, evidence="lets protected rows be removed")
     return Use(field, "inert", provenance=Provenance.INERT, evidence="client_hint: says why, and the row is gone")
@@ -175,5 +256,10 @@ def _fallback_selectors(part: Part, table: TablePlan) -> None:
     for use in part.uses:
         column = use.column
         if use.role in ("attribute", "link") and use.field.required and column is not None and scalar_id(use.field):
-            if use.field.words in table.scope or column.role == ColumnRole.ID or use.field.words[-1] in NATURAL_WORDS or id_parts(use.field)[1]:
+            if (
+                use.field.words in table.scope
+                or column.role == ColumnRole.ID
+                or use.field.words[-1] in NATURAL_WORDS
+                or id_parts(use.field)[1]
+            ):
                 use.role, use.test = "parent", "eq"
