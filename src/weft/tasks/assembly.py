@@ -1,13 +1,13 @@
 """Putting selected tasks and chosen bindings together: a grounded task graph and its plans (Weft 3.1.2, pure)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from weft.records.base import JSON
 from weft.records.state import InitialState
 from weft.records.task import Edge, EntityBinding, Node, TaskGraph, TaskInput
 from weft.runtime.values import json_equal
-from weft.tasks.binding import Drawn, Link, Placement, placement_of
+from weft.tasks.binding import Drawn, Link, Placement, placement_of, renamed
 from weft.tasks.graph import GIVEN, ancestors, other_order, topological_order
 from weft.tasks.plan import NodePlan
 
@@ -21,12 +21,14 @@ class Assembly:
         links: bindings by (node, input).
         sources: upstream node of each binding, under the same key.
         rests: state edges: (earlier node, later node) pairs whose order matters.
+        named: (node, input) -> the upstream node that makes the row which the input names.
     """
 
     drawn: Mapping[str, Drawn]
     links: Mapping[tuple[str, str], Link]
     sources: Mapping[tuple[str, str], str]
     rests: tuple[tuple[str, str], ...] = ()
+    named: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -145,9 +147,17 @@ class Assembly:
 def assemble(drawn: Sequence[Drawn], links: Sequence[Link]) -> Assembly:
     """Number the nodes in topological order and attach the bindings.
 
+    A row that an upstream task makes and a downstream one names is no binding of values: the downstream request names
+    it as the upstream one did, and a state edge orders them.
+
     Raises:
         GraphError: the bindings form a cycle.
     """
+    drawn, named = list(drawn), [link for link in links if link.way == "named"]
+    for link in named:
+        item = next(one for one in drawn[link.target].task.inputs if one.name == link.input)
+        given = next(one for one in drawn[link.source].task.inputs if one.name == link.output)
+        drawn[link.target] = renamed(drawn[link.target], item, given) or drawn[link.target]
     first = [
         Node(id=f"t{index}", task=item.task.id, server=item.task.server, intent="-") for index, item in enumerate(drawn)
     ]
@@ -156,8 +166,10 @@ def assemble(drawn: Sequence[Drawn], links: Sequence[Link]) -> Assembly:
     name = {index: f"n{number}" for number, index in enumerate(order, 1)}
     return Assembly(
         drawn={name[index]: drawn[index] for index in order},
-        links={(name[link.target], link.input): link for link in links},
-        sources={(name[link.target], link.input): name[link.source] for link in links},
+        links={(name[link.target], link.input): link for link in links if link.way != "named"},
+        sources={(name[link.target], link.input): name[link.source] for link in links if link.way != "named"},
+        rests=tuple((name[link.source], name[link.target]) for link in named),
+        named={(name[link.target], link.input): name[link.source] for link in named},
     )
 
 

@@ -1,12 +1,14 @@
 """Typed bindings between an upstream task's outputs and a downstream task's inputs (Weft 3.1.2, pure).
 
 A binding is proposed here by semantic type and domain of values; that it holds is shown by running the chain on the
-grounded state (:mod:`weft.tasks.grounding`). There are four ways in which a downstream input can take its value:
+grounded state (:mod:`weft.tasks.grounding`). There are five ways in which a downstream input can take its value:
 
 ``flow``
     the input is free (any value of its type will do): the upstream value just flows in;
 ``made``
     the upstream task of the same server makes the row that the downstream task acts on: its generated id flows;
+``named``
+    the same, but people know the row by the name that they gave it: the downstream request names it so;
 ``met``
     the value is already a key in the downstream table, in exactly one row;
 ``placed``
@@ -15,15 +17,15 @@ grounded state (:mod:`weft.tasks.grounding`). There are four ways in which a dow
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from weft.records.base import JSON
 from weft.records.state import DatabaseSchema, InitialState
-from weft.records.task import AtomicSolution, AtomicTask, TaskInput, TaskOutput
+from weft.records.task import AtomicSolution, AtomicTask, TaskInput, TaskOutput, Texts
 from weft.runtime.values import json_equal
 
-Way = Literal["flow", "made", "met", "placed"]
+Way = Literal["flow", "made", "named", "met", "placed"]
 
 MEANINGLESS = frozenset({"number", "integer", "boolean", "enum", "json", "time", "language", "currency", "timezone"})
 """Types whose values say too little for one to stand for another."""
@@ -31,13 +33,16 @@ MEANINGLESS = frozenset({"number", "integer", "boolean", "enum", "json", "time",
 VAGUE = frozenset({"text", "date", "datetime", "money"})
 """Types that flow into a free input but name no business object: never placed or met across servers."""
 
+TEXTUAL = frozenset({"text", "email", "person", "city", "country", "phone", "address", "company", "url", "enum"})
+"""Types whose values can be written into free text; ``name:...`` is another."""
+
 CONTENT = frozenset(
     {"body", "comment", "content", "description", "details", "message", "note", "notes", "reason", "subject", "summary"}
-    | {"text"}
+    | {"text", "title", "topic", "label", "purpose", "caption", "instructions", "remarks", "memo"}
 )
-"""Names of inputs that hold free text, into which any text may flow."""
+"""Last words of the names of inputs that hold free text."""
 
-STRENGTH: Mapping[str, int] = {"made": 4, "placed": 3, "met": 3, "flow": 2}
+STRENGTH: Mapping[str, int] = {"made": 4, "named": 4, "placed": 3, "met": 3, "flow": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class Link:
         output: its output.
         target: downstream task.
         input: its input.
-        way: how the value gets there.
+        way: how the value gets there; when it is ``named``, ``output`` is an input of the upstream task.
         value: of the output in a run of the upstream task alone; another one in each run when ``way`` is ``made``.
     """
 
@@ -90,25 +95,52 @@ class Placement:
     semantic: str
 
 
-def type_of_semantic(output: TaskOutput, item: TaskInput) -> bool:
-    """Return whether an output can stand for an input by semantic type."""
-    if output.semantic != item.semantic or output.semantic in MEANINGLESS:
-        return False
-    return output.semantic != "text" or item.name.rsplit("_", 1)[-1] in CONTENT
+def fits(semantic: str, item: TaskInput) -> bool:
+    """Return whether a value of a semantic type can stand for an input."""
+    if not item.keyed and item.semantic == "text":
+        written = semantic in TEXTUAL or semantic.startswith("name:")
+        return written and item.name.casefold().rsplit("_", 1)[-1] in CONTENT
+    return semantic == item.semantic and semantic not in MEANINGLESS
 
 
 def propose(
     drawn: Sequence[Drawn], states: Mapping[str, InitialState], schemas: Mapping[str, DatabaseSchema]
 ) -> list[Link]:
     """Return every binding that types and domains allow, in the order of targets and sources."""
-    return [
-        link
-        for target, below in enumerate(drawn)
-        for item in below.task.inputs
-        for source, above in enumerate(drawn)
-        if source != target
-        for link in _between(source, above, target, below, item, states, schemas)
-    ]
+    giving: dict[str, list[int]] = {}
+    by_server: dict[str, list[int]] = {}
+    for index, entry in enumerate(drawn):
+        by_server.setdefault(entry.task.server, []).append(index)
+        for semantic in dict.fromkeys(one.semantic for one in entry.solution.outputs if one.name in entry.outputs):
+            giving.setdefault(semantic, []).append(index)
+    found: list[Link] = []
+    for target, below in enumerate(drawn):
+        for item in below.task.inputs:
+            sources = {index for semantic in giving if fits(semantic, item) for index in giving[semantic]}
+            for source in sorted(sources - {target}):
+                found += _between(source, drawn[source], target, below, item, states, schemas)
+            for source in by_server[below.task.server] if item.keyed else ():
+                name = named_by(drawn[source], below, item)
+                if source != target and name is not None and renamed(below, item, name) is not None:
+                    found.append(Link(source, name.name, target, item.name, "named", name.value))
+    return found
+
+
+def named_by(above: Drawn, below: Drawn, item: TaskInput) -> TaskInput | None:
+    """Return the input of an upstream task by which a downstream one could name the row that it makes, or None."""
+    table, column = item.keyed.split(".", 1)
+    if above.task.server != below.task.server or _shared(below, item, table):
+        return None
+    for change in above.solution.verifier.changes:
+        test = change.after.get(column)
+        if change.op == "insert" and change.table == table and test is not None and test.kind == "equals":
+            return next((one for one in above.task.inputs if not one.keyed and json_equal(one.value, test.value)), None)
+    return None
+
+
+def _shared(below: Drawn, item: TaskInput, table: str) -> bool:
+    """Return whether another input of a task speaks of the same table; both must then stay with one row."""
+    return any(one.keyed.startswith(f"{table}.") and one.name != item.name for one in below.task.inputs)
 
 
 def _between(
@@ -122,7 +154,7 @@ def _between(
 ) -> Iterator[Link]:
     known = [entry.value for entry in above.task.inputs]
     for output in above.solution.outputs:
-        if output.name not in above.outputs or not type_of_semantic(output, item):
+        if output.name not in above.outputs or not fits(output.semantic, item):
             continue
         value = above.outputs[output.name]
         if not _scalar(value) or type(value) is not type(item.value) or any(json_equal(value, one) for one in known):
@@ -150,7 +182,7 @@ def _way(
     table, column = item.keyed.split(".", 1)
     rows = states[below.task.server].rows.get(table, [])
     # Another row than the one the task was written for must not contradict what else its texts say of that row.
-    alone = not any(one.keyed.startswith(f"{table}.") and one.name != item.name for one in below.task.inputs)
+    alone = not _shared(below, item, table)
     if output.generated:
         return "made" if local and alone else None
     found = sum(json_equal(row.get(column), value) for row in rows)
@@ -272,7 +304,7 @@ class _Chosen:
 
     def _unsaid(self, link: Link) -> bool:
         """No task states the value in an input that stays given."""
-        if link.way == "made":
+        if link.way in ("made", "named"):
             return True
         bound = {(one.target, one.input) for one in (*self.links, link)}
         return not any(
@@ -309,6 +341,21 @@ def placement_of(drawn: Sequence[Drawn], link: Link) -> Placement | None:
     return Placement(entry.task.server, table, column, item.value, link.value, item.semantic)
 
 
-def rebound(item: TaskInput, value: Any) -> TaskInput:
-    """Return an input with another value; its own words no longer fit."""
-    return item.model_copy(update={"value": value, "words": ""})
+def renamed(below: Drawn, item: TaskInput, name: TaskInput) -> Drawn | None:
+    """Return a downstream task that names a row as the upstream task did, or None if its texts do not name one."""
+    old, new = item.words or str(item.value), name.words or str(name.value)
+    texts = {level: getattr(below.task.texts, level) for level in ("vague", "partial", "full")}
+    if not all(old in text for text in texts.values()):
+        return None
+    inputs = tuple(
+        one.model_copy(update={"value": name.value, "words": new}) if one.name == item.name else one
+        for one in below.task.inputs
+    )
+    task = below.task.model_copy(
+        update={
+            "inputs": inputs,
+            "intent": below.task.intent.replace(old, new),
+            "texts": Texts(**{level: text.replace(old, new) for level, text in texts.items()}),
+        }
+    )
+    return replace(below, task=task)

@@ -81,29 +81,42 @@ def write_texts(
     texts = author.write(words, seed=seed)
     problems = []
     for node, request, intent in zip(words, texts.requests, texts.intents, strict=True):
-        environment = environments[assembly.drawn[node.id].task.server]
+        hidden = [*_hidden(node, values), *(item.input.value for item in node.bound)]
         found = [
-            *text_problems(request, node.given, intent, environment),
-            *_leaks(request, [values[node.id, item.input.name] for item in node.bound], node.given),
-            *_leaks(request, [item.input.value for item in node.bound], node.given),
+            *text_problems(request, node.given, intent, environments[assembly.drawn[node.id].task.server]),
+            *_leaks(_plain(request, node.given), hidden),
         ]
         if found:
             problems.append(Problem(node.id, f"its texts do not hold: {found[0]}"))
     return problems or _check_brief(texts, words, values)
 
 
-def _leaks(texts: Texts, values: Sequence[JSON], given: Sequence[TaskInput]) -> list[str]:
-    """Return which of the values that are to be found a text says (not where it is part of what the user knows)."""
-    found = []
+def _hidden(node: NodeWords, values: Mapping[tuple[str, str], JSON]) -> list[JSON]:
+    """Return the values of a node that are to be found or made on the way."""
+    return [values[node.id, item.input.name] for item in node.bound]
+
+
+def _plain(texts: Texts, given: Sequence[TaskInput]) -> dict[str, str]:
+    """Return the texts in plain form, without what the user knows: a hidden value may be part of that."""
+    words = sorted({plain_text(words_of(item)) for item in given} - {""}, key=lambda one: (-len(one), one))
+    plain = {}
     for level in LEVELS:
-        plain = f" {plain_text(getattr(texts, level))} "
-        for item in given:
-            plain = plain.replace(plain_text(words_of(item)), "…")
-        for value in values:
-            said = plain_text(str(value))
-            if said and _stands(said, plain):
-                found.append(f"{level}: says {value!r}, which is to be found")
-    return found
+        text = f" {plain_text(getattr(texts, level))} "
+        for said in words:
+            text = text.replace(said, "…")
+        plain[level] = text
+    return plain
+
+
+def _leaks(plain: Mapping[str, str], values: Sequence[JSON]) -> list[str]:
+    """Return which of the values that are to be found a text says."""
+    said = [(value, plain_text(str(value))) for value in values]
+    return [
+        f"{level}: says {value!r}, which is to be found"
+        for level, text in plain.items()
+        for value, word in said
+        if word and _stands(word, text)
+    ]
 
 
 def _stands(needle: str, hay: str) -> bool:
@@ -120,14 +133,15 @@ def _stands(needle: str, hay: str) -> bool:
 def _check_brief(
     texts: CompositionTexts, words: Sequence[NodeWords], values: Mapping[tuple[str, str], JSON]
 ) -> CompositionTexts | list[Problem]:
-    given = [item for node in words for item in node.given]
+    bare = _plain(texts.brief, [item for node in words for item in node.given])
+    full = {level: plain_text(getattr(texts.brief, level)) for level in LEVELS}
     for node in words:
-        leaks = _leaks(texts.brief, [values[node.id, item.input.name] for item in node.bound], given)
+        leaks = _leaks(bare, _hidden(node, values))
         if leaks:
             return [Problem(node.id, f"the brief leaks: {leaks[0]}")]
-        for level in LEVELS:
-            plain = plain_text(getattr(texts.brief, level))
-            lost = next((item for item in node.given if plain_text(words_of(item)) not in plain), None)
+        said = [(item.name, plain_text(words_of(item))) for item in node.given]
+        for level, text in full.items():
+            lost = next((name for name, word in said if word not in text), None)
             if lost is not None:
-                return [Problem(node.id, f"the brief does not say {lost.name} ({level})")]
+                return [Problem(node.id, f"the brief does not say {lost} ({level})")]
     return texts

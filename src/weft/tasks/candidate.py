@@ -22,10 +22,9 @@ from weft.tasks.briefs import write_texts
 from weft.tasks.certification import CertifiedComposition, Settled, bound_values, certify_composition, settle
 from weft.tasks.graph import check_graph
 from weft.tasks.grounding import Grounded, ground
-from weft.tasks.judge import schemas_of
 from weft.tasks.profiles import Profile
 from weft.tasks.runs import Problem
-from weft.tasks.selection import Pool, select
+from weft.tasks.selection import Offers, Pool, select
 
 ATTEMPTS = 14
 """Most times that one candidate is mended."""
@@ -57,6 +56,7 @@ class Candidate:
         profile: fitted.
         environments: of its combination, by name.
         pool: tasks that it may draw.
+        offers: every binding of the catalog.
         domains: by MCP; an MCP without a label is a domain of its own.
         labelled: MCP -> domain, for those that have a label.
     """
@@ -65,6 +65,7 @@ class Candidate:
     profile: Profile
     environments: Mapping[str, Environment]
     pool: Pool
+    offers: Offers
     domains: Mapping[str, str]
     labelled: Mapping[str, str]
 
@@ -86,10 +87,8 @@ class Candidate:
         return self.profile.tasks, self.profile.mcps, self.profile.domains
 
     async def _attempt(self, workshop: Workshop, rng: random.Random) -> Composition | str:
-        states = {name: environment.seed for name, environment in self.environments.items()}
-        schemas = schemas_of(list(self.environments.values()))
-        drawn, possible = select(self.pool, states, schemas, rng)
-        links = choose(drawn, possible, rng)
+        selection = select(self.pool, self.offers.links, self.offers.index, rng)
+        drawn, links = selection.drawn, choose(selection.drawn, selection.links, rng)
         lonely = unreached(drawn, [(link.source, link.target) for link in links])
         if lonely:
             return self._without(lonely)
@@ -98,6 +97,10 @@ class Candidate:
         except GraphError as error:
             return str(error)
         environments = {name: self.environments[name] for name in dict.fromkeys(item.task.server for item in drawn)}
+        expected = {key: link.value for key, link in assembly.links.items()}
+        draft = write_texts(assembly, environments, workshop.author, expected, seed=workshop.seed)
+        if not isinstance(draft, CompositionTexts):
+            return self._mend(assembly, draft)
         grounded = await ground(workshop.host, environments, assembly, seed=workshop.seed)
         if not isinstance(grounded, Grounded):
             return self._mend(assembly, grounded)
@@ -128,17 +131,18 @@ class Candidate:
     def _mend(self, assembly: Assembly, problems: Sequence[Problem]) -> str:
         """Take out what does not hold, and return the first reason."""
         for problem in problems:
-            bound = [key for key in assembly.links if key[0] == problem.node]
-            if bound:
-                for key in bound:
-                    link = assembly.links[key]
-                    source = assembly.drawn[assembly.sources[key]]
-                    target = assembly.drawn[problem.node]
-                    self.pool.unbound.add((source.task.id, link.output, target.task.id, link.input))
-            elif problem.node:
-                self.pool.banned.add(assembly.drawn[problem.node].task.id)
-            else:
-                self.pool.banned.add(next(reversed(list(assembly.drawn.values()))).task.id)
+            node = problem.node
+            bound = [key for key in assembly.links if key[0] == node]
+            named = [key for key in assembly.named if key[0] == node]
+            for key in bound:
+                source = assembly.drawn[assembly.sources[key]].task.id
+                self.pool.unbound.add((source, assembly.links[key].output, assembly.drawn[node].task.id, key[1]))
+            for key in named:
+                source = assembly.drawn[assembly.named[key]].task.id
+                self.pool.renaming.add((source, assembly.drawn[node].task.id, key[1]))
+            if not bound and not named:
+                guilty = assembly.drawn[node] if node else list(assembly.drawn.values())[-1]
+                self.pool.banned.add(guilty.task.id)
         first = problems[0]
         name = assembly.drawn[first.node].task.id if first.node else "the whole"
         return f"{name}: {first.reason}"

@@ -1,8 +1,9 @@
 """Composing a corpus: quotas per profile, coverage-aware sampling, and one certified task for each place (Weft A.2)."""
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weft.agents.composition import CompositionAuthor
 from weft.agents.reference import Unresolved
@@ -13,18 +14,22 @@ from weft.records.composition import Composition, CompositionResult, Composition
 from weft.records.environment import Environment
 from weft.records.library import AtomicLibrary
 from weft.records.spec import Refusal, RefusalCode
-from weft.records.task import AtomicSolution, AtomicTask
-from weft.tasks.binding import Drawn
+from weft.records.task import AtomicSolution, AtomicTask, TaskOutput
+from weft.tasks.binding import Drawn, propose
 from weft.tasks.candidate import Candidate, Workshop
+from weft.tasks.judge import schemas_of
 from weft.tasks.plan import plan_atomic
-from weft.tasks.profiles import Profile, default_profiles, fit, quotas, redistribute
+from weft.tasks.profiles import Fit, Profile, default_profiles, fit, quotas, redistribute
 from weft.tasks.ranking import Capability, coherent
 from weft.tasks.runs import Rehearsal, output_of
 from weft.tasks.sampling import Draw, Usage, by_need, combinations, reserve, shares
-from weft.tasks.selection import Pool
+from weft.tasks.selection import Offers, Pool
 
 COMBINATIONS = 6
 """Combinations that are tried for one place of a profile before it is given up."""
+
+MISSES = 2
+"""Places that a profile may miss before it is not tried any more."""
 
 
 @dataclass(slots=True)
@@ -36,12 +41,14 @@ class Catalog:
         tasks: by MCP, as they went alone.
         capabilities: by MCP.
         domains: by MCP; an MCP without a label is a domain of its own.
+        offers: every binding that types and domains allow.
     """
 
     environments: Mapping[str, Environment]
     tasks: Mapping[str, Sequence[Drawn]]
     capabilities: Mapping[str, Capability]
     domains: Mapping[str, str]
+    offers: Offers
 
 
 async def compose(
@@ -85,11 +92,9 @@ async def compose(
     work = _Work(catalog, Workshop(host, author, seed, mutants), spent, reserve(capacity, quota), refusals)
     made: list[Composition] = []
     for profile in table:
-        fitted = fits[profile.name].profile
-        for number in range(planned[profile.name] if fitted is not None else 0):
-            assert fitted is not None
+        for number in range(planned[profile.name]):
             rng = random.Random(f"{seed}/{profile.name}/{number}")
-            found = await work.one(f"task-{len(made) + 1}", fitted, rng)
+            found = await work.place(f"task-{len(made) + 1}", _nearest(table, profile, fits), rng)
             if found is not None:
                 made.append(found)
     return CompositionResult(
@@ -110,29 +115,55 @@ class _Work:
     usage: Usage
     reserved: Mapping[str, int]
     refusals: list[Refusal]
+    missed: Counter[str] = field(default_factory=Counter)
 
-    async def one(self, task_id: str, profile: Profile, rng: random.Random) -> Composition | None:
-        """Fill one place of a profile, or say why it stays empty."""
-        tried = 0
-        while tried < COMBINATIONS:
-            draws = combinations(profile, self.catalog.capabilities, self.usage, rng)
-            if not draws:
-                break
-            for draw in draws[: max(1, COMBINATIONS - tried)][:2]:
-                tried += 1
-                specs = [self.catalog.environments[mcp].spec for mcp in draw.mcps]
-                values = coherent([self.catalog.capabilities[mcp] for mcp in draw.mcps])
-                reason = self.workshop.author.incoherent(specs, values)
-                if reason:
-                    self._refuse(task_id, draw, reason)
-                    continue
-                self.usage.count(draw.mcps, self.catalog.capabilities)
-                found = await self._candidate(task_id, profile, draw, rng).compose(self.workshop)
-                if isinstance(found, Composition):
-                    self.usage.tasks.update(node.task for node in found.solution.graph.nodes)
-                    return found
-                self.refusals.append(found)
+    async def place(self, task_id: str, profiles: Sequence[Profile], rng: random.Random) -> Composition | None:
+        """Fill one place of the corpus: with its own profile, else with the nearest one that holds."""
+        for profile in profiles:
+            if self.missed[profile.name] >= MISSES:
+                continue
+            found = await self._one(task_id, profile, rng)
+            if found is not None:
+                if profile is not profiles[0]:
+                    self._moved(task_id, profiles[0], f"its place went to {profile.name}")
+                return found
+            self.missed[profile.name] += 1
+        self._moved(task_id, profiles[0], "its place stays empty")
         return None
+
+    async def _one(self, task_id: str, profile: Profile, rng: random.Random) -> Composition | None:
+        """Try combinations until one gives a certified task."""
+        catalog = self.catalog
+        draws: list[Draw] = []
+        for _ in range(COMBINATIONS):
+            if not draws:
+                draws = combinations(profile, catalog.capabilities, self.usage, rng, catalog.offers.joined)[:3]
+            if not draws:
+                return None
+            draw = draws.pop(0)
+            specs = [catalog.environments[mcp].spec for mcp in draw.mcps]
+            values = coherent([catalog.capabilities[mcp] for mcp in draw.mcps], catalog.offers.joined)
+            reason = self.workshop.author.incoherent(specs, values)
+            if reason:
+                self._refuse(task_id, draw, reason)
+                continue
+            self.usage.count(draw.mcps, catalog.capabilities)
+            found = await self._candidate(task_id, profile, draw, rng).compose(self.workshop)
+            if isinstance(found, Composition):
+                self.usage.tasks.update(node.task for node in found.solution.graph.nodes)
+                return found
+            self.refusals.append(found)
+        return None
+
+    def _moved(self, task_id: str, profile: Profile, what: str) -> None:
+        self.refusals.append(
+            Refusal(
+                code=RefusalCode.INFEASIBLE,
+                subject=f"profile/{profile.name}/{task_id}",
+                message=f"no combination of MCPs holds together in this profile: {what}",
+                remedy="add environments and atomic tasks whose values meet, or ask for fewer tasks",
+            )
+        )
 
     def _candidate(self, task_id: str, profile: Profile, draw: Draw, rng: random.Random) -> Candidate:
         tasks = {}
@@ -147,6 +178,7 @@ class _Work:
             profile=profile,
             environments={mcp: self.catalog.environments[mcp] for mcp in draw.mcps},
             pool=Pool(tasks, shares(draw, capacity)),
+            offers=self.catalog.offers,
             domains=self.catalog.domains,
             labelled={mcp: domain for mcp, domain in labelled.items() if domain},
         )
@@ -186,7 +218,31 @@ async def _catalog(
             else:
                 tasks[name].append(found)
         capabilities[name] = _capability(name, domains[name], tasks[name], environment)
-    return Catalog(by_name, tasks, capabilities, domains), refusals
+    return Catalog(by_name, tasks, capabilities, domains, _offers(by_name, tasks)), refusals
+
+
+def _offers(environments: Mapping[str, Environment], tasks: Mapping[str, Sequence[Drawn]]) -> Offers:
+    """Return every binding of the catalog, and which MCPs they join."""
+    flat = [item for items in tasks.values() for item in items]
+    states = {name: environment.seed for name, environment in environments.items()}
+    links = propose(flat, states, schemas_of(list(environments.values())))
+    joined: dict[str, set[str]] = {mcp: set() for mcp in tasks}
+    for link in links:
+        left, right = flat[link.source].task.server, flat[link.target].task.server
+        if left != right:
+            joined[left].add(right)
+            joined[right].add(left)
+    index = {item.task.id: number for number, item in enumerate(flat)}
+    return Offers(links, index, {mcp: frozenset(others) for mcp, others in joined.items()})
+
+
+def _nearest(table: Sequence[Profile], profile: Profile, fits: Mapping[str, Fit]) -> list[Profile]:
+    """Return the possible profiles, fitted, from a profile on by distance; of two equally near the easier first."""
+    names = [one.name for one in table]
+    at = names.index(profile.name)
+    order = sorted(range(len(table)), key=lambda index: (abs(index - at), index))
+    found = [fits[names[index]].profile for index in order]
+    return [one for one in found if one is not None]
 
 
 async def _alone(
@@ -201,12 +257,24 @@ async def _alone(
     if run.failed:
         return _unusable(task, f"its reference does not run: {run.failed}", "certify it again")
     outputs = {}
+    solution = solution.model_copy(update={"outputs": (*solution.outputs, *stated_outputs(solution))})
     for output in solution.outputs:
         try:
             outputs[output.name] = output_of(solution, run, output.name)
         except Unresolved:
             continue
     return Drawn(task, solution, outputs, run.shape())
+
+
+def stated_outputs(solution: AtomicSolution) -> tuple[TaskOutput, ...]:
+    """Return outputs for texts that a task's reply states and its own outputs leave out: they flow into free text."""
+    known = {output.name for output in solution.outputs}
+    sources = [output.source for output in solution.outputs]
+    return tuple(
+        TaskOutput(name=part.name, source=part.source, semantic="text")
+        for part in solution.reply
+        if part.kind == "text" and part.name not in known and part.source not in sources
+    )
 
 
 def _unusable(task: AtomicTask, reason: str, remedy: str) -> Refusal:

@@ -173,8 +173,9 @@ def distractor(
     overlooked = table.column(habit.overlooked)
     held = [row.get(overlooked.name) for row in rows]
     other = _other_value(overlooked, right.get(overlooked.name), rows)
-    if habit.policy == "takes_first_hit" and isinstance(right.get(overlooked.name), str) and not overlooked.enum:
-        # A search for the right value finds this one too.
+    similar = habit.policy == "takes_first_hit" or overlooked.unique
+    if similar and isinstance(right.get(overlooked.name), str) and not overlooked.enum:
+        # A search for the right value finds this one too, and a unique column takes it.
         other = _apart(right[overlooked.name], held)
     if other is None:
         return None

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.errors import GraphError
 from weft.records.task import AtomicSolution, AtomicTask, Edge, Node, TaskGraph
+from weft.tasks.binding import fits
 
 GIVEN = "given"
 """Value of a node's input that the user knows."""
@@ -69,7 +70,7 @@ def check_graph(graph: TaskGraph, tasks: Mapping[str, AtomicTask], solutions: Ma
     """Hold a graph to the paper's deterministic checks.
 
     Its nodes use selected tasks; it is acyclic and its stored order is the stable one; every input of every node is
-    given or comes from an upstream outcome, once; a bound input and its output have the same semantic type; every
+    given or comes from an upstream outcome, once; the types of a bound input and its output agree; every
     binding has its edge and every edge that brings a value its binding.
 
     Args:
@@ -144,7 +145,7 @@ def _check_inputs(
                 f"node {node.id}: input {name!r} is bound to {source!r}; "
                 f"{upstream} brings out {', '.join(outputs) or 'nothing'}"
             )
-        if outputs[output].semantic != item.semantic:
+        if not fits(outputs[output].semantic, item):
             raise GraphError(
                 f"node {node.id}: input {name!r} is of type {item.semantic!r} and {source!r} of type "
                 f"{outputs[output].semantic!r}; bind values of one type"

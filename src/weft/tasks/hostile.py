@@ -15,14 +15,15 @@ from weft.records.environment import Environment
 from weft.records.state import DatabaseSchema, Rows
 from weft.records.verdict import Verifier
 from weft.runtime.values import json_equal
+from weft.tasks.certify import Yardstick
 from weft.tasks.context import Habit
 from weft.tasks.equivalence import exactly, same_state, shows
 from weft.tasks.mutants import Mutant, Subject, mutants_of
 from weft.tasks.plan import NodePlan
 from weft.tasks.proving import Verified
-from weft.tasks.reference import EndState, end_state
+from weft.tasks.reference import end_state
 from weft.tasks.runs import NodeRun, Rehearsal, Run, same_outcome
-from weft.tasks.support import Fragment, identifying, supports
+from weft.tasks.support import identifying, supports
 from weft.verify.checks import evaluate
 from weft.verify.evidence import Evidence
 
@@ -41,20 +42,18 @@ class Scene:
         node: its run in the composition.
         environment: its server.
         rows: of its server before it.
-        end: of its server after it.
+        yardstick: what its reference comes to, in full.
         verifier: of the node.
         upstream: values of its upstream slots.
-        required: objects that its reply rests on, whole.
     """
 
     plan: NodePlan
     node: NodeRun
     environment: Environment
     rows: Rows
-    end: EndState
+    yardstick: Yardstick
     verifier: Verifier
     upstream: Mapping[str, JSON]
-    required: tuple[Fragment, ...]
 
 
 async def scene_of(rehearsal: Rehearsal, plan: NodePlan, environment: Environment, verified: Verified) -> Scene:
@@ -63,13 +62,18 @@ async def scene_of(rehearsal: Rehearsal, plan: NodePlan, environment: Environmen
     node = await rehearsal.variant(plan)
     end = await end_state(rehearsal.group, plan.server)
     identity = identifying(environment.contracts.schema_)
-    required = tuple(
-        seen
-        for part in plan.solution.reply
-        for item in supports(part.source, node.inputs, node.run.results, identity)
-        for seen in item.objects
+    found = [
+        item for part in plan.solution.reply for item in supports(part.source, node.inputs, node.run.results, identity)
+    ]
+    yardstick = Yardstick(
+        end=end,
+        reply=node.run.reply,
+        fragments=tuple(fragment for item in found for fragment in item.required),
+        calls=tuple(
+            entry for item in found if not item.required for entry in node.run.entries if entry.call_id == item.step
+        ),
     )
-    return Scene(plan, node, environment, rows, end, verified.nodes[plan.id], verified.slots[0], required)
+    return Scene(plan, node, environment, rows, yardstick, verified.nodes[plan.id], verified.slots[0])
 
 
 def _chosen(mutants: Sequence[Mutant], most: int) -> list[Mutant]:
@@ -128,8 +132,9 @@ async def _outcome(
     if not passed:
         return "killed"
     end = await end_state(rehearsal.group, scene.plan.server)
-    same = same_state(end, scene.end) and done.run.reply == scene.node.run.reply
-    return "equivalent" if same and shows(done.run.ledger, scene.required) else "survived"
+    full = scene.yardstick
+    same = same_state(end, full.end) and done.run.reply == full.reply
+    return "equivalent" if same and shows(done.run.ledger, full.fragments, full.calls) else "survived"
 
 
 async def try_habits(

@@ -87,9 +87,19 @@ def claims_of(plan: NodePlan, node: NodeRun, environment: Environment, fleeting:
     servers = {step.id: step.server for step in solution.reference}
     identity = identifying(environment.contracts.schema_)
     seen = witnesses(solution.reply, servers, node.inputs, node.run.results, identity)
+    if _narrower(solution.verifier.witnesses, seen):
+        seen = witnesses(solution.reply, servers, node.inputs, node.run.results, identity, strict=True)
     rubric = tuple(RubricItem(criterion=words) for words in solution.completion)
     lasting = (_lasting(one, fleeting) for one in seen)
     return Claims(tuple(parts), tuple(one for one in lasting if one.alternatives), solution.verifier.calls, rubric)
+
+
+def _narrower(certified: Sequence[Witness], seen: Sequence[Witness]) -> bool:
+    """Return whether the task alone was only certified with witnesses that name the rows themselves."""
+    alternatives = {witness.name: len(witness.alternatives) for witness in certified}
+    return any(
+        alternatives.get(witness.name, len(witness.alternatives)) < len(witness.alternatives) for witness in seen
+    )
 
 
 def _items(value: JSON) -> list[JSON]:

@@ -84,32 +84,30 @@ def rank(combinations_: Iterable[Sequence[str]], capabilities: Mapping[str, Capa
     return [found[index] for index in order]
 
 
-def coherent(combination: Sequence[Capability]) -> str:
-    """Return why the MCPs of a combination have no business objective in common, or "" if they have one.
+def coherent(combination: Sequence[Capability], joined: Mapping[str, frozenset[str]]) -> str:
+    """Return why no value can travel between all MCPs of a combination, or "" if it can.
 
-    The rules' reading of the paper's coherence check: an objective runs through all of them only if a value can travel
-    from each to the rest, so the graph of "gives what the other takes" must be connected.
+    A business objective runs through all of them only if what one brings to light matters in another, so the graph of
+    possible bindings must be connected.
+
+    Args:
+        combination: the MCPs.
+        joined: MCP -> the MCPs that some binding joins it with.
     """
-    if len(combination) < 2:
-        return ""
-    reached = {combination[0].mcp}
-    frontier = [combination[0]]
+    names = [item.mcp for item in combination]
+    reached = set(names[:1])
+    frontier = names[:1]
     while frontier:
         here = frontier.pop()
-        for other in combination:
-            if other.mcp not in reached and (_shares(here, other) or _shares(other, here)):
-                reached.add(other.mcp)
-                frontier.append(other)
-    lonely = [item.mcp for item in combination if item.mcp not in reached]
-    return f"nothing that {', '.join(lonely)} gives or takes meets {combination[0].mcp}" if lonely else ""
+        near = [name for name in names if name not in reached and name in joined.get(here, frozenset())]
+        reached.update(near)
+        frontier += near
+    lonely = [name for name in names if name not in reached]
+    return f"no value can travel between {', '.join(lonely)} and {names[0]}" if lonely else ""
 
 
 def _feeds(source: Capability, target: Capability) -> bool:
     return bool(portable(source.gives) & portable(target.writes))
-
-
-def _shares(source: Capability, target: Capability) -> bool:
-    return bool(portable(source.gives) & portable(target.takes))
 
 
 def portable(types: frozenset[str]) -> frozenset[str]:

@@ -50,23 +50,30 @@ def reserve(capacity: Mapping[str, int], quota: int) -> dict[str, int]:
 
 
 def combinations(
-    profile: Profile, capabilities: Mapping[str, Capability], usage: Usage, rng: random.Random
+    profile: Profile,
+    capabilities: Mapping[str, Capability],
+    usage: Usage,
+    rng: random.Random,
+    joined: Mapping[str, frozenset[str]] | None = None,
 ) -> list[Draw]:
     """Draw candidate combinations within a profile's ranges, best first.
 
-    Each candidate takes domains by their share of use (uses per capacity, fewest first), then MCPs inside them in the
-    same way; equal shares are broken by ``rng``. Duplicates are dropped; :mod:`weft.tasks.ranking` orders the rest.
+    Each candidate grows from the least used domain and MCP: the next MCP is one that a binding joins with those chosen,
+    of a new domain while the breadth is not reached, with the capacity that the profile's length needs, least used
+    (uses per capacity) first; equal shares are broken by ``rng``. Duplicates are dropped; :mod:`weft.tasks.ranking`
+    orders the rest.
 
     Args:
         profile: fitted to the catalog (:func:`weft.tasks.profiles.fit`).
         capabilities: by MCP; those without capacity are passed over.
         usage: so far.
         rng: of the draw.
+        joined: MCP -> the MCPs that some binding joins it with; None when all are joined.
     """
     usable = {mcp: item for mcp, item in capabilities.items() if item.capacity > 0}
     found: dict[tuple[str, ...], Draw] = {}
     for _ in range(CANDIDATES):
-        draw = _candidate(profile, usable, usage, rng)
+        draw = _candidate(profile, usable, usage, rng, joined)
         if draw is not None:
             found.setdefault(tuple(sorted(draw.mcps)), draw)
     by_mcps = {draw.mcps: draw for draw in found.values()}
@@ -75,33 +82,48 @@ def combinations(
     return [by_mcps[mcps] for mcps in (*rank(fresh[:keep], usable), *rank(fresh[keep:], usable))]
 
 
-def _candidate(profile: Profile, usable: Mapping[str, Capability], usage: Usage, rng: random.Random) -> Draw | None:
-    groups: dict[str, list[str]] = {}
-    for mcp, item in usable.items():
-        groups.setdefault(item.domain, []).append(mcp)
-    breadth = rng.randint(profile.domains[0], min(profile.domains[1], len(groups)))
-    most = min(profile.mcps[1], len(usable))
-    number = rng.randint(max(profile.mcps[0], breadth), most) if max(profile.mcps[0], breadth) <= most else 0
-    if not number:
+def _candidate(
+    profile: Profile,
+    usable: Mapping[str, Capability],
+    usage: Usage,
+    rng: random.Random,
+    joined: Mapping[str, frozenset[str]] | None,
+) -> Draw | None:
+    domains = {mcp: item.domain for mcp, item in usable.items()}
+    size: Counter[str] = Counter()
+    for item in usable.values():
+        size[item.domain] += item.capacity
+    low, high = profile.mcps[0], min(profile.mcps[1], len(usable))
+    breadth = rng.randint(profile.domains[0], min(profile.domains[1], len(size)))
+    if max(low, breadth) > high:
         return None
-    share = {
-        domain: usage.domains[domain] / sum(usable[mcp].capacity for mcp in members)
-        for domain, members in groups.items()
-    }
-    chosen = _fewest(share, rng)[:breadth]
-    if sum(len(groups[domain]) for domain in chosen) < number:
-        # Too few MCPs in the least used domains: take the broadest instead, least used first among equals.
-        chosen = sorted(_fewest(share, rng), key=lambda domain: -len(groups[domain]))[:breadth]
-    members = [mcp for domain in chosen for mcp in groups[domain]]
-    number = min(number, len(members))
-    if number < profile.mcps[0]:
+    number = rng.randint(max(low, breadth), high)
+    by_domain = _fewest({domain: usage.domains[domain] / capacity for domain, capacity in size.items()}, rng)
+    by_mcp = _fewest({mcp: usage.mcps[mcp] / item.capacity for mcp, item in usable.items()}, rng)
+    order = sorted(by_mcp, key=lambda mcp: by_domain.index(domains[mcp]))
+    chosen: list[str] = []
+    room = 0
+    while len(chosen) < high and (len(chosen) < number or room < profile.tasks[0]):
+        near = [mcp for mcp in order if mcp not in chosen and (not chosen or _joins(mcp, chosen, joined))]
+        held = {domains[mcp] for mcp in chosen}
+        if len(held) >= breadth:
+            near = [mcp for mcp in near if domains[mcp] in held]
+        elif chosen and breadth - len(held) >= number - len(chosen):
+            near = [mcp for mcp in near if domains[mcp] not in held]
+        if not near:
+            break
+        wanted = (profile.tasks[0] - room) / (high - len(chosen))
+        ample = [mcp for mcp in near if usable[mcp].capacity >= wanted]
+        chosen.append(ample[0] if ample else max(near, key=lambda mcp: usable[mcp].capacity))
+        room += usable[chosen[-1]].capacity
+    if len(chosen) < low or len({domains[mcp] for mcp in chosen}) < profile.domains[0]:
         return None
-    uses = _fewest({mcp: usage.mcps[mcp] / usable[mcp].capacity for mcp in members}, rng)
-    first = [next(mcp for mcp in uses if usable[mcp].domain == domain) for domain in chosen]
-    mcps = [*first, *(mcp for mcp in uses if mcp not in first)][:number]
-    room = sum(usable[mcp].capacity for mcp in mcps)
-    low, high = max(profile.tasks[0], number), min(profile.tasks[1], room)
-    return Draw(rng.randint(low, high), tuple(mcps)) if low <= high else None
+    least, most = max(profile.tasks[0], len(chosen)), min(profile.tasks[1], room)
+    return Draw(rng.randint(least, most), tuple(chosen)) if least <= most else None
+
+
+def _joins(mcp: str, chosen: Sequence[str], joined: Mapping[str, frozenset[str]] | None) -> bool:
+    return joined is None or any(other in joined.get(mcp, frozenset()) for other in chosen)
 
 
 def _fewest(share: Mapping[str, float], rng: random.Random) -> list[str]:

@@ -2,10 +2,9 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from weft.records.state import DatabaseSchema, InitialState
-from weft.tasks.binding import STRENGTH, Drawn, Link, propose
+from weft.tasks.binding import STRENGTH, Drawn, Link
 
 Banned = tuple[str, str, str, str]
 """Upstream task, output, downstream task, input: a binding that was refused."""
@@ -20,12 +19,14 @@ class Pool:
         split: how many to take from each.
         banned: tasks that do not hold in this composition.
         unbound: bindings that do not.
+        renaming: (upstream task, downstream task, input) of names that do not.
     """
 
     tasks: Mapping[str, Sequence[Drawn]]
     split: dict[str, int]
     banned: set[str] = field(default_factory=set)
     unbound: set[Banned] = field(default_factory=set)
+    renaming: set[tuple[str, str, str]] = field(default_factory=set)
 
     def left(self, mcp: str) -> list[Drawn]:
         """Return the tasks of an MCP that nothing speaks against."""
@@ -37,50 +38,88 @@ class Pool:
         return sum(min(number, len(self.left(mcp))) for mcp, number in self.split.items())
 
 
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """Every binding that types and domains allow in a catalog.
+
+    Attributes:
+        links: by place in the catalog.
+        index: task id -> place.
+        joined: MCP -> the MCPs that a binding joins it with.
+    """
+
+    links: Sequence[Link]
+    index: Mapping[str, int]
+    joined: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Selected tasks in the order of the nodes, and the bindings that are possible among them."""
+
+    drawn: list[Drawn]
+    links: list[Link]
+
+
 def ban_key(drawn: Sequence[Drawn], link: Link) -> Banned:
     """Return the name under which a binding is banned."""
     return (drawn[link.source].task.id, link.output, drawn[link.target].task.id, link.input)
 
 
-def select(
-    pool: Pool, states: Mapping[str, InitialState], schemas: Mapping[str, DatabaseSchema], rng: random.Random
-) -> tuple[list[Drawn], list[Link]]:
-    """Select tasks, and return them with every binding that is possible among them.
+def select(pool: Pool, offers: Sequence[Link], index: Mapping[str, int], rng: random.Random) -> Selection:
+    """Select tasks, with every binding that is possible among them.
 
     First both ends of the strongest binding between each two groups of MCPs that nothing joins yet, then the rest in
     the order of need.
+
+    Args:
+        pool: what may be selected.
+        offers: every binding that types and domains allow, by place in the catalog.
+        index: task id -> place in the catalog.
+        rng: of the order of the nodes.
     """
     flat = [item for mcp in pool.split for item in pool.left(mcp)]
     need = {item.task.id: rank for mcp in pool.split for rank, item in enumerate(pool.left(mcp))}
-    possible = [link for link in propose(flat, states, schemas) if ban_key(flat, link) not in pool.unbound]
+    at = {index[item.task.id]: number for number, item in enumerate(flat)}
+    possible = [
+        replace(link, source=at[link.source], target=at[link.target])
+        for link in offers
+        if link.source in at and link.target in at
+    ]
+    possible = [link for link in possible if not _banned(pool, flat, link)]
     room = {mcp: min(number, len(pool.left(mcp))) for mcp, number in pool.split.items()}
     taken: list[int] = []
     group = {mcp: mcp for mcp in pool.split}
     for link in sorted(possible, key=lambda one: _merit(flat, one, need)):
-        ends = [index for index in (link.source, link.target) if index not in taken]
-        servers = [flat[index].task.server for index in (link.source, link.target)]
-        wanted = [flat[index].task.server for index in ends]
+        ends = [number for number in (link.source, link.target) if number not in taken]
+        servers = [flat[number].task.server for number in (link.source, link.target)]
+        wanted = [flat[number].task.server for number in ends]
         if group[servers[0]] == group[servers[1]] or any(wanted.count(mcp) > room[mcp] for mcp in wanted):
             continue
-        for index in ends:
-            taken.append(index)
-            room[flat[index].task.server] -= 1
+        for number in ends:
+            taken.append(number)
+            room[flat[number].task.server] -= 1
         old, new = group[servers[1]], group[servers[0]]
         group = {mcp: new if name == old else name for mcp, name in group.items()}
-    for index, item in enumerate(flat):
-        if index not in taken and room[item.task.server] > 0:
-            taken.append(index)
+    for number, item in enumerate(flat):
+        if number not in taken and room[item.task.server] > 0:
+            taken.append(number)
             room[item.task.server] -= 1
     rng.shuffle(taken)
-    place = {index: number for number, index in enumerate(taken)}
+    place = {number: order for order, number in enumerate(taken)}
     links = [
-        Link(place[one.source], one.output, place[one.target], one.input, one.way, one.value)
+        replace(one, source=place[one.source], target=place[one.target])
         for one in possible
         if one.source in place and one.target in place
     ]
-    return [flat[index] for index in taken], links
+    return Selection([flat[number] for number in taken], links)
+
+
+def _banned(pool: Pool, flat: Sequence[Drawn], link: Link) -> bool:
+    source, _, target, name = ban_key(flat, link)
+    return ban_key(flat, link) in pool.unbound or (link.way == "named" and (source, target, name) in pool.renaming)
 
 
 def _merit(flat: Sequence[Drawn], link: Link, need: Mapping[str, int]) -> tuple[int, int, int, int]:
-    ends = [need[flat[index].task.id] for index in (link.source, link.target)]
+    ends = [need[flat[number].task.id] for number in (link.source, link.target)]
     return (-STRENGTH[link.way], sum(ends), link.source, link.target)

@@ -103,7 +103,11 @@ def point(text: str, said: str, how: Pointing) -> str | None:
         named = named and word is not None and word[1].casefold() not in LEADING
         said_now = how.found if named else how.alone
         starts = not before or before.endswith((".", "?", "!", ":"))
-        return said_now[:1].upper() + said_now[1:] if starts else said_now
+        said_now = said_now[:1].upper() + said_now[1:] if starts else said_now
+        # The value may have brought the full stop of the sentence with it.
+        after = text[match.end() :]
+        ended = bare.endswith((".", "?", "!")) and re.match(r"\s*(?:$|[A-Z])", after) is not None
+        return said_now + "." if ended else said_now
 
     return _tidied(pattern.sub(replaced, text))
 
