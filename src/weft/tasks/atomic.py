@@ -1,7 +1,9 @@
 """Incremental construction of an environment's atomic-task library (Weft A.1, Algorithm 1).
 
-Each round the author proposes drafts for what is uncovered; those that pass accumulate in V and are never made again, failures
-accumulate in F and go back to the author; chains that are identical or contained are pruned; coverage is measured on what is
+Each round the author proposes drafts for what is uncovered; those that pass accumulate in V and are never made
+again, failures
+accumulate in F and go back to the author; chains that are identical or contained are pruned; coverage is measured on
+what is
 retained. Construction stops at the target coverage, at the end of the round budget, or when nothing new is proposed.
 """
 

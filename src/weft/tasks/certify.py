@@ -1,7 +1,7 @@
 """Certifying an atomic task by execution (Weft A.1, E2E execution validation; DESIGN section 5).
 
-The reference runs from independent initial states and passes its own verifier in each; doing nothing fails, and so does the
-right reply without what it rests on; and every mutant that ends differently is failed by the verifier.
+The reference runs from independent initial states and passes its own verifier in each; doing nothing fails, and so
+does the right reply without what it rests on; and every mutant that ends differently is failed by the verifier.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from weft.errors import VerifierError
 from weft.records.base import JSON
 from weft.records.certificate import CheckRecord, MutantResult, TaskCertificate
 from weft.records.codec import content_hash
+from weft.records.environment import Environment
 from weft.records.library import AtomicDraft, TaskFinding
 from weft.records.spec import Refusal, RefusalCode
 from weft.records.state import DatabaseSchema
@@ -48,8 +49,13 @@ class Judged:
     checks: tuple[CheckRecord, ...]
     mutants: tuple[MutantResult, ...]
 
+    @property
+    def sound(self) -> bool:
+        """Whether every check passed."""
+        return all(check.passed for check in self.checks)
 
-class _Refused(Exception):  # noqa: N818 - carries a refusal, which is data and never leaves this module
+
+class _Refused(Exception):
     def __init__(self, code: RefusalCode, message: str, remedy: str, diagnostics: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.code, self.message, self.remedy, self.diagnostics = code, message, remedy, tuple(diagnostics)
@@ -80,16 +86,50 @@ async def certify_atomic(draft: AtomicDraft, trials: Trials, *, task_id: str, se
 
 
 async def _certify(draft: AtomicDraft, trials: Trials, task_id: str, seed: int) -> Certified:
-    environment = trials.environment
-    problems = text_problems(draft.texts, draft.inputs, draft.intent, environment)
+    problems = text_problems(draft.texts, draft.inputs, draft.intent, trials.environment)
     if problems:
         raise _Refused(RefusalCode.NO_TASK, problems[0], "write the texts as a person would ask", problems[:5])
-    runs, ends = await _reference_runs(draft, trials)
-    schemas = {environment.name: environment.contracts.schema_}
+    runs, end = await _reference_runs(draft, trials)
     inputs = {item.name: item.value for item in draft.inputs}
-    identity = identifying(environment.contracts.schema_)
-    servers = {step.id: step.server for step in draft.reference}
+    identity = identifying(trials.environment.contracts.schema_)
+    found = [item for part in draft.reply for item in supports(part.source, inputs, runs[0].results, identity)]
+    shown_alone = {item.step for item in found if not item.required}
+    yardstick = Yardstick(
+        end=end,
+        reply=runs[0].reply,
+        fragments=tuple(fragment for item in found for fragment in item.required),
+        calls=tuple(entry for entry in runs[0].entries if entry.call_id in shown_alone),
+    )
+    # Witnesses are first as wide as they can be, so that no honest way is refused; where a mutant slips through, they
+    # are narrowed to the rows themselves.
+    judged = await _judge(draft, trials, runs, yardstick, seed=seed, strict=False)
+    if not judged.sound and any(item.lenient for item in found):
+        judged = await _judge(draft, trials, runs, yardstick, seed=seed, strict=True)
+    if not judged.sound:
+        raise _survivors(judged)
+    return _documents(draft, trials, task_id, judged)
+
+
+async def _judge(
+    draft: AtomicDraft,
+    trials: Trials,
+    runs: tuple[ReferenceRun, ReferenceRun],
+    yardstick: "Yardstick",
+    *,
+    seed: int,
+    strict: bool,
+) -> Judged:
+    """Generate a verifier from the runs and put every mutant to it."""
+    environment = trials.environment
+    schemas = {environment.name: environment.contracts.schema_}
     rivals = _rivals(draft, runs[0])
+    claims = _claims(draft, environment, runs[0], rivals, strict=strict)
+    _need_something(draft, runs[0], claims)
+    try:
+        slots = generated_slots(runs[0].evidence, schemas, _given_keys(trials))
+        generated = generate_tested([run.evidence for run in runs], schemas, slots, claims)
+    except VerifierError as error:
+        raise _Refused(RefusalCode.INFEASIBLE, str(error), "make the outcome depend on the inputs alone") from error
     subject = Subject(
         environment=environment,
         steps=draft.reference,
@@ -101,40 +141,30 @@ async def _certify(draft: AtomicDraft, trials: Trials, task_id: str, seed: int) 
         extras=first_writes(trials.extras, [step.tool for step in draft.reference]),
         seed=seed,
     )
-    mutants = mutants_of(subject)
-    found = [
-        item for part in draft.reply for item in supports(part.source, inputs, runs[0].results, identity)
+    results = [
+        await _try_mutant(mutant, generated.verifier, trials, schemas, yardstick) for mutant in mutants_of(subject)
     ]
-    yardstick = Yardstick(
-        end=ends,
-        reply=runs[0].reply,
-        fragments=tuple(fragment for item in found for fragment in item.required),
-        calls=tuple(
-            entry for item in found if not item.required for entry in runs[0].entries if entry.call_id == item.step
-        ),
+    return Judged(generated.verifier, _checks(runs, results), tuple(results))
+
+
+def _claims(
+    draft: AtomicDraft,
+    environment: Environment,
+    run: ReferenceRun,
+    rivals: dict[str, tuple[JSON, ...]],
+    *,
+    strict: bool,
+) -> Claims:
+    """Return what the task demands beside state changes."""
+    inputs = {item.name: item.value for item in draft.inputs}
+    identity = identifying(environment.contracts.schema_)
+    servers = {step.id: step.server for step in draft.reference}
+    return Claims(
+        answer=answer_parts(draft.reply, run, rivals),
+        witnesses=witnesses(draft.reply, servers, inputs, run.results, identity, strict=strict),
+        calls=_refusal_calls(draft, environment.name),
+        rubric=tuple(RubricItem(criterion=words) for words in draft.completion),
     )
-    # Witnesses are first as wide as they can be, so that no honest way is refused; where a mutant slips through, they
-    # are narrowed to the rows themselves.
-    for strict in (False, True):
-        claims = Claims(
-            answer=answer_parts(draft.reply, runs[0], rivals),
-            witnesses=witnesses(draft.reply, servers, inputs, runs[0].results, identity, strict=strict),
-            calls=_refusal_calls(draft, environment.name),
-            rubric=tuple(RubricItem(criterion=words) for words in draft.completion),
-        )
-        _need_something(draft, runs[0], claims)
-        try:
-            slots = generated_slots(runs[0].evidence, schemas, _given_keys(trials))
-            generated = generate_tested([run.evidence for run in runs], schemas, slots, claims)
-        except VerifierError as error:
-            raise _Refused(RefusalCode.INFEASIBLE, str(error), "make the outcome depend on the inputs alone") from error
-        results = [await _try_mutant(mutant, generated.verifier, trials, schemas, yardstick) for mutant in mutants]
-        judged = Judged(generated.verifier, _checks(runs, results), tuple(results))
-        if all(check.passed for check in judged.checks):
-            return _documents(draft, trials, task_id, judged)
-        if not any(item.lenient for item in found):
-            break
-    raise _survivors(judged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +250,9 @@ def _rivals(draft: AtomicDraft, run: ReferenceRun) -> dict[str, tuple[JSON, ...]
         field, step = getattr(part.source, "field", ""), getattr(part.source, "step", "")
         fold = getattr(part.source, "fn", "list")
         if not wrong and field and fold == "list":
-            wrong = [seen.get(field) for seen in objects(run.results.get(step)) if not isinstance(seen.get(field), dict)]
+            wrong = [
+                seen.get(field) for seen in objects(run.results.get(step)) if not isinstance(seen.get(field), dict)
+            ]
         kept: list[JSON] = []
         for value in wrong:
             known = any(json_equal(value, other) for other in [*flat, *kept])
@@ -315,7 +347,10 @@ def _checks(runs: Sequence[ReferenceRun], results: Sequence[MutantResult]) -> tu
         tried = [item for item in results if item.kind == kind]
         bad = next((item for item in tried if item.outcome != "killed"), None)
         return CheckRecord(
-            name=f"{kind}_fails", passed=bad is None, cases=len(tried), detail=f"{bad.outcome}: {bad.detail}" if bad else ""
+            name=f"{kind}_fails",
+            passed=bad is None,
+            cases=len(tried),
+            detail=f"{bad.outcome}: {bad.detail}" if bad else "",
         )
 
     survivors = [item for item in results if item.outcome == "survived"]

@@ -1,7 +1,9 @@
 """Tool chains: orthogonality and coverage (Weft A.1, pure).
 
-The paper prunes "identical or contained ordered chains". Contained is read as *ordered subsequence*: ``(find, close)`` is
-contained in ``(find, assign, close)`` although the calls are not neighbours, because a policy that can do the longer task
+The paper prunes "identical or contained ordered chains". Contained is read as *ordered subsequence*: ``(find,
+close)`` is
+contained in ``(find, assign, close)`` although the calls are not neighbours, because a policy that can do the longer
+task
 has shown every step of the shorter in its order. A stricter reading (contiguous runs) would keep such near copies.
 """
 

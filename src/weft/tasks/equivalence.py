@@ -30,7 +30,9 @@ def same_state(left: EndState, right: EndState) -> bool:
 
 
 def shows(entries: Sequence[LedgerEntry], required: Sequence[Fragment], calls: Sequence[LedgerEntry]) -> bool:
-    """Return whether the required returns are there: fragments word for word, and the very same calls with their results.
+    """Return whether the required returns are there: fragments word for word, and the very same calls.
+
+    A call is the same when its arguments and its whole result are.
 
     Args:
         entries: what was called.

@@ -1,7 +1,7 @@
 """Mutants of a reference: executions that are wrong in one respect, and that a sound verifier fails (pure).
 
-Each is a list of concrete calls and a reply. Whether a mutant really is wrong is decided by full comparison of where it ends
-(:mod:`weft.tasks.equivalence`), never by the verifier under test.
+Each is a list of concrete calls and a reply. Whether a mutant really is wrong is decided by full comparison of where
+it ends (:mod:`weft.tasks.equivalence`), never by the verifier under test.
 """
 
 import json

@@ -86,7 +86,7 @@ def _loose(fragment: Fragment) -> Fragment:
 
 
 def _otherwise(rows: tuple[Fragment, ...]) -> tuple[tuple[Fragment, ...], ...]:
-    """Return the alternative in which another tool names the fields otherwise, where two values or more tell the row."""
+    """Return the alternative in which another tool names the fields otherwise, where two values tell the row."""
     loose = tuple(_loose(row) for row in rows)
     usable = bool(loose) and all(len({repr(value) for value in row.values()}) >= 2 for row in loose)
     return (loose,) if usable else ()

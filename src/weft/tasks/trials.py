@@ -1,7 +1,7 @@
 """Trials: the independent initial states from which one environment's tasks are executed (Weft A.1).
 
-Two session groups are opened with different seeds, so that generated ids differ, and with clocks a minute apart, so that
-values taken from the clock do. Each execution starts from a restored snapshot of the untouched initial state.
+Two session groups are opened with different seeds, so that generated ids differ, and with clocks a minute apart, so
+that values taken from the clock do. Each execution starts from a restored snapshot of the untouched initial state.
 """
 
 from collections.abc import Mapping, Sequence

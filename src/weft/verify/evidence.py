@@ -13,7 +13,6 @@ from weft.records.state import Changeset
 from weft.records.trace import LedgerEntry, Outcome
 from weft.runtime.changes import compose
 
-
 __all__ = ["Evidence", "gather", "objects", "returns", "scalars"]
 
 

@@ -1,1 +1,1 @@
-"""The rules author of atomic tasks (Weft 3.1.2, A.1): offline, deterministic, from contracts, schema and seed state alone."""
+"""The rules author of atomic tasks (Weft 3.1.2, A.1): offline, from contracts, schema and seed state alone."""

@@ -227,8 +227,12 @@ def assemble(values: Mapping[str, Source]) -> dict[str, Source]:
 
 
 def _source(name: str, item: Any) -> Source:
-    built: Source = item if not isinstance(item, dict) else BuildObject(
-        kind="object", fields={key.replace("[]", ""): _source(key, value) for key, value in item.items()}
+    built: Source = (
+        item
+        if not isinstance(item, dict)
+        else BuildObject(
+            kind="object", fields={key.replace("[]", ""): _source(key, value) for key, value in item.items()}
+        )
     )
     for _ in range(name.count("[]")):
         if not isinstance(built, BuildList):

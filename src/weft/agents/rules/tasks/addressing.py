@@ -37,7 +37,9 @@ def addressing(action: Action, table: Table) -> list[Parameter]:
     mine = [
         item
         for item in action.parameters
-        if item.use.table == table.name and item.column is not None and tuple(item.path.replace("[]", "").split(".")) in used
+        if item.use.table == table.name
+        and item.column is not None
+        and tuple(item.path.replace("[]", "").split(".")) in used
     ]
     if action.case.intent == "create":
         return []
@@ -104,7 +106,7 @@ def _own_key(item: Parameter, table: Table) -> bool:
 
 
 def _outside(shop: Workshop, table: Table, row: Row, item: Parameter, found: Address, prefix: str) -> Source | None:
-    """Return the source of a value that the row itself need not be found for: a parent's key, or what the user knows."""
+    """Return the source of a value for which the row need not be found: a parent's key, or what the user knows."""
     column = item.column
     assert column is not None
     reference = refers_to(item, shop.schema)

@@ -1,17 +1,17 @@
-"""The rules task author: drafts from contracts, schema and seed state, guided by what is uncovered (Weft 3.1.2, A.1)."""
+"""The rules task author: drafts from contracts and seed state, guided by what is uncovered (Weft 3.1.2, A.1)."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from weft.agents.rules.tasks.actions import Action, actions_of
 from weft.agents.rules.tasks.drafting import Workshop
-from weft.agents.rules.tasks.filework import file_drafts
+from weft.agents.rules.tasks.filework import file_draft
 from weft.agents.rules.tasks.finding import Finder
 from weft.agents.rules.tasks.fresh import Fresh, donors
 from weft.agents.rules.tasks.probing import Probe
-from weft.agents.rules.tasks.reads import read_drafts
+from weft.agents.rules.tasks.reads import read_draft
 from weft.agents.rules.tasks.refusals import refusal_drafts
-from weft.agents.rules.tasks.writes import write_drafts
+from weft.agents.rules.tasks.writes import write_draft
 from weft.records.environment import Environment
 from weft.records.library import AtomicDraft, TaskFeedback
 from weft.records.state import Rows
@@ -62,19 +62,16 @@ def _drafts(shop: Workshop, feedback: TaskFeedback) -> Iterator[AtomicDraft]:
         needed = action.step in wanted or action.tool in wanted
         if feedback.round and not needed:
             continue
-        for build in _builders(action):
-            draft = build(shop, action, variant=feedback.round)
-            if draft is not None:
-                yield draft
-                break
+        draft = _draft(shop, action, feedback.round)
+        if draft is not None:
+            yield draft
     if feedback.round == 0:
         yield from refusal_drafts(shop, most=MOST_REFUSALS)
 
 
-Builder = Callable[..., AtomicDraft | None]
-
-
-def _builders(action: Action) -> tuple[Builder, ...]:
+def _draft(shop: Workshop, action: Action, variant: int) -> AtomicDraft | None:
     if not action.table:
-        return (file_drafts,)
-    return (write_drafts,) if action.writes else (read_drafts,)
+        return file_draft(shop, action)
+    if action.writes:
+        return write_draft(shop, action, variant=variant)
+    return read_draft(shop, action, variant=variant)

@@ -108,7 +108,11 @@ def observed_outputs(found: Found) -> list[TaskOutput]:
     outputs = []
     for column in found.table.columns:
         source = found.source(column.name) if found.steps else None
-        if source is None or found.row.get(column.name) is None or column.role in (ColumnRole.CREATED, ColumnRole.UPDATED):
+        if (
+            source is None
+            or found.row.get(column.name) is None
+            or column.role in (ColumnRole.CREATED, ColumnRole.UPDATED)
+        ):
             continue
         if isinstance(found.row[column.name], (dict, list)):
             continue
@@ -190,6 +194,3 @@ def told_value(parameter_name: str, value: JSON, words: str, semantic: str) -> T
 def input_source(name: str) -> Source:
     """Return the source of an input."""
     return FromInput(kind="input", name=name)
-
-
-

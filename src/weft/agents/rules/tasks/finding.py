@@ -1,7 +1,7 @@
 """Finding a row by what the user knows: which read shows it, and by which of its values (Weft 3.1.2).
 
-An id is never known beforehand unless it is a name that people use. It is observed: a step of the reference shows the row,
-told from the others by a value that the request states.
+An id is never known beforehand unless it is a name that people use. It is observed: a step of the reference shows
+the row, told from the others by a value that the request states.
 """
 
 import random
@@ -17,7 +17,8 @@ from weft.records.state import Column, ColumnRole, ColumnType, DatabaseSchema, I
 from weft.records.task import FromInput, FromStep, Given, ReferenceStep, Source, TaskInput
 
 READING = ("list", "search", "get", "find", "query", "lookup")
-TELLING = ("name", "title", "email", "username", "login", "handle", "subject", "slug", "code", "number", "symbol", "phone",
+TELLING = ("name", "title", "email", "username", "login", "handle", "subject", "slug", "code", "number", "symbol",
+"phone",
            "label", "sku", "isbn", "text", "summary", "description", "url", "path", "key")  # fmt: skip
 
 
@@ -113,7 +114,9 @@ class Finder:
             mine = item.use.table == table.name and item.column is not None
             reference = refers_to(item, self._schema)
             if not item.required:
-                if (mine and reference is None and item.role in ("filter", "search", "identifier") and not item.plural) or (item.role == "search" and item.use.table in ("", table.name) and not item.plural):
+                if (
+                    mine and reference is None and item.role in ("filter", "search", "identifier") and not item.plural
+                ) or (item.role == "search" and item.use.table in ("", table.name) and not item.plural):
                     narrowing.append(item)
             elif reference is not None and reference != table.name and not item.plural:
                 parents.append(item)
@@ -161,7 +164,14 @@ class Finder:
         return [column for _, column in sorted(found, key=lambda item: item[0])]
 
     def find(
-        self, table: Table, row: Row, *, prefix: str, prefer: Sequence[str] = (), depth: int = 2, variant: int = 0,
+        self,
+        table: Table,
+        row: Row,
+        *,
+        prefix: str,
+        prefer: Sequence[str] = (),
+        depth: int = 2,
+        variant: int = 0,
         avoid: str = "",
     ) -> Found | None:
         """Return a way to a row by what a person knows of it, or None.
@@ -179,9 +189,11 @@ class Finder:
         for reader in self.readers(table):
             if (reader.parents and depth < 1) or reader.action.tool == avoid:
                 continue
-            for column in self.telling(table, row, reader.fields)[:2]:
-                if table.key[0] in reader.fields and self._askable(reader, column, row):
-                    options.append((reader, column))
+            options += [
+                (reader, column)
+                for column in self.telling(table, row, reader.fields)[:2]
+                if table.key[0] in reader.fields and self._askable(reader, column, row)
+            ]
         options.sort(key=lambda item: (item[0].action.step not in prefer, len(item[0].parents), len(item[0].own)))
         for reader, column in [*options[variant:], *options[:variant]][:6]:
             found = self._through(reader, column, row, prefix=prefix, depth=depth)
@@ -192,7 +204,10 @@ class Finder:
     def _askable(self, reader: Reader, column: Column, row: Row) -> bool:
         """Return whether a reader's own required arguments are things that the user knows."""
         return all(
-            item.role == "search" or item.column is None or item.column.name == column.name or _human(item.column, reader.table)
+            item.role == "search"
+            or item.column is None
+            or item.column.name == column.name
+            or _human(item.column, reader.table)
             for item in reader.own
         )
 
@@ -218,7 +233,9 @@ class Finder:
                 values[item.path] = FromInput(kind="input", name=more.name)
             else:
                 values[item.path] = FromInput(kind="input", name=known.name)
-        narrow = next((item for item in reader.narrowing if item.column is not None and item.column.name == column.name), None)
+        narrow = next(
+            (item for item in reader.narrowing if item.column is not None and item.column.name == column.name), None
+        )
         narrow = narrow or next((item for item in reader.narrowing if item.role == "search"), None)
         if narrow is not None and not reader.own:
             values[narrow.path] = FromInput(kind="input", name=known.name)
@@ -229,7 +246,9 @@ class Finder:
             if attempt is None:
                 continue
             shown = self._probe.rehearse([*found.steps, attempt], inputs)
-            if shown.ok and any(seen is not None for seen, other in aligned(shown.results[attempt.id], [row], reader.table)):
+            if shown.ok and any(
+                seen is not None for seen, other in aligned(shown.results[attempt.id], [row], reader.table)
+            ):
                 found.steps = [*found.steps, attempt]
                 found.chain = [*found.chain, reader.action.step]
                 return found
@@ -261,8 +280,7 @@ class Finder:
         if isinstance(value, (dict, list)) or len(table.key) != 1 or not statable(value):
             return None
         known = told_by(key, table, row, prefix)
-        found = Found(table, row, phrase_of(key, table, row), inputs=[known], stated=key.name)
-        return found
+        return Found(table, row, phrase_of(key, table, row), inputs=[known], stated=key.name)
 
 
 def _rank(column: Column, table: Table) -> int | None:
@@ -309,7 +327,11 @@ def refers_to(item: Parameter, schema: DatabaseSchema) -> str | None:
     if item.column.references:
         return item.column.references
     table = table_of(schema, item.use.table)
-    if table is not None and item.column.name in table.key and item.role in ("identifier", "parent", "link", "bulk", "filter"):
+    if (
+        table is not None
+        and item.column.name in table.key
+        and item.role in ("identifier", "parent", "link", "bulk", "filter")
+    ):
         return table.name
     return None
 

@@ -17,8 +17,9 @@ from weft.runtime.values import json_equal
 LONGEST = 120
 """Most characters of a text that a user states."""
 
-NOTES = ("Please call back on Friday", "Checked with the whole team", "Waiting for the supplier", "Agreed at the last meeting",
-         "Needs a second look", "Moved forward by a week", "Confirmed by phone", "See the attached summary")  # fmt: skip
+NOTES = ("Please call back on Friday", "Checked with the whole team", "Waiting for the supplier",
+         "Agreed at the last meeting", "Needs a second look", "Moved forward by a week", "Confirmed by phone",
+         "See the attached summary")  # fmt: skip
 
 
 def donors(environment: Environment, seed: int) -> Rows:
@@ -64,7 +65,9 @@ class Fresh:
     def unused(self, table: str, column: str) -> list[JSON]:
         """Return donor values of a column that no row has."""
         taken = {repr(row.get(column)) for row in self._rows.get(table, ())}
-        return self._shuffled([row.get(column) for row in self._others.get(table, ()) if repr(row.get(column)) not in taken])
+        return self._shuffled(
+            [row.get(column) for row in self._others.get(table, ()) if repr(row.get(column)) not in taken]
+        )
 
     def _candidates(self, parameter: Parameter, old: JSON) -> Sequence[JSON]:
         column, table = parameter.column, parameter.use.table
@@ -137,7 +140,14 @@ class Fresh:
 def fits(schema: Mapping[str, Any], value: JSON) -> bool:
     """Return whether a value fits the plain keywords of a schema; the tool itself decides in the end."""
     kind = schema.get("type")
-    kinds = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict}
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "string": str,
+        "integer": int,
+        "number": (int, float),
+        "boolean": bool,
+        "array": list,
+        "object": dict,
+    }
     if isinstance(kind, str) and kind in kinds:
         if isinstance(value, bool) and kind != "boolean":
             return False

@@ -1,5 +1,6 @@
 """Drafts of tasks that ask: look-ups, counts, lists and figures (Weft 3.1.2)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -21,10 +22,14 @@ from weft.agents.rules.tasks.words import label, listed, meaning, noun, plural, 
 from weft.records.base import JSON
 from weft.records.library import AtomicDraft
 from weft.records.state import Column, ColumnRole, ColumnType, Row, Table
-from weft.runtime.values import json_equal
 from weft.records.task import FromStep, FromSteps, Given, ReplyPart, Source, TaskOutput
+from weft.runtime.values import json_equal
 
 MOST_NAMES = 5
+LISTING = 0.6
+"""Share of selections that ask which rows there are rather than how many."""
+NARROWING = ("filter", "parent", "link", "status", "search")
+DULL = frozenset({"with", "from", "that", "this", "https", "http", "example", "team"})
 TOTALS = ("total", "total_count", "totalCount", "count", "total_results", "totalResults")
 
 
@@ -38,16 +43,20 @@ class Asked:
     scope: list[str] = field(default_factory=list)
 
 
-def read_drafts(shop: Workshop, action: Action, *, tries: int = 4, variant: int = 0) -> AtomicDraft | None:
+def read_draft(shop: Workshop, action: Action, *, tries: int = 4, variant: int = 0) -> AtomicDraft | None:
     """Return a draft for a read, or None when nothing sensible can be asked of it."""
     table = table_of(shop.schema, action.table) if action.table else None
     if table is None:
         return None
     for row in shop.rows(table.name)[:tries]:
-        for build in (_look_up, _single, _select, _figure):
-            draft = build(shop, action, table, row, variant)
-            if draft is not None:
-                return draft
+        draft = (
+            _look_up(shop, action, table, row, variant)
+            or _single(shop, action, table)
+            or _select(shop, action, table, row)
+            or _figure(shop, action, table, row)
+        )
+        if draft is not None:
+            return draft
     return None
 
 
@@ -181,7 +190,13 @@ def _required(
 def _narrow(shop: Workshop, table: Table, row: Row, sketch: Sketch, asked: Asked, item: Parameter) -> bool:
     """Fill one argument with the row's own value and say the condition in words."""
     column = item.column
-    if column is None or item.plural or item.role not in ("filter", "identifier", "parent", "link", "status", "attribute"):
+    if item.role == "search" and not item.plural:
+        return _mention(shop, table, row, sketch, asked, item)
+    if (
+        column is None
+        or item.plural
+        or item.role not in ("filter", "identifier", "parent", "link", "status", "attribute")
+    ):
         return False
     if item.use.table not in ("", table.name) and refers_to(item, shop.schema) is None:
         return False
@@ -211,6 +226,20 @@ def _narrow(shop: Workshop, table: Table, row: Row, sketch: Sketch, asked: Asked
     return True
 
 
+def _mention(shop: Workshop, table: Table, row: Row, sketch: Sketch, asked: Asked, item: Parameter) -> bool:
+    """Fill a search term with a word of what the row is called."""
+    for column in shop.finder.telling(table, row):
+        words = [word for word in re.findall(r"[A-Za-z]{4,}", str(row[column.name])) if word.lower() not in DULL]
+        if words:
+            word = max(words, key=len)
+            name = sketch.tell(told_value("_".join(split(item.leaf)), word, f'"{word}"', "text"))
+            asked.values[item.path] = input_source(name)
+            asked.conditions.append(("mention", f'"{word}"'))
+            asked.scope.append(f'that mention "{word}"')
+            return True
+    return False
+
+
 def _belongs(shop: Workshop, row: Row, asked: Asked, item: Parameter, reference: str) -> bool:
     other_table = table_of(shop.schema, reference)
     column = item.column
@@ -219,7 +248,9 @@ def _belongs(shop: Workshop, row: Row, asked: Asked, item: Parameter, reference:
     wanted = row.get(column.name) if column.references else None
     if wanted is None:
         return False
-    other = next((entry for entry in shop.probe.rows.get(reference, ()) if entry.get(other_table.key[0]) == wanted), None)
+    other = next(
+        (entry for entry in shop.probe.rows.get(reference, ()) if entry.get(other_table.key[0]) == wanted), None
+    )
     if other is None:
         return False
     prefix = f"ref{len(asked.founds)}_"
@@ -236,12 +267,12 @@ def _belongs(shop: Workshop, row: Row, asked: Asked, item: Parameter, reference:
     return True
 
 
-def _select(shop: Workshop, action: Action, table: Table, row: Row, variant: int) -> AtomicDraft | None:
+def _select(shop: Workshop, action: Action, table: Table, row: Row) -> AtomicDraft | None:
     """Rows that meet a condition: how many there are, or which."""
     sketch, asked = Sketch(kind="list"), Asked()
     if not _required(shop, action, table, row, sketch, asked):
         return None
-    optional = [item for item in action.parameters if not item.required and item.role in ("filter", "parent", "link", "status")]
+    optional = [item for item in action.parameters if not item.required and item.role in NARROWING]
     shop.rng.shuffle(optional)
     for item in optional:
         if len(asked.conditions) >= 1:
@@ -263,52 +294,64 @@ def _select(shop: Workshop, action: Action, table: Table, row: Row, variant: int
     matching = {repr(other[table.key[0]]): other for _, other in pairs}
     if not matching or (len(matching) == len(rows) and asked.conditions):
         return None
-    return _which(shop, sketch, table, asked, list(matching.values()), fields, tried.results["list"])
+    found = Selected(table, list(matching.values()), fields, tried.results["list"])
+    return _which(shop, sketch, asked, found)
 
 
-def _which(
-    shop: Workshop, sketch: Sketch, table: Table, asked: Asked, rows: list[Row], fields: dict[str, str], result: JSON
-) -> AtomicDraft | None:
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The rows that a read selected, as its result shows them."""
+
+    table: Table
+    rows: list[Row]
+    fields: dict[str, str]
+    result: JSON
+
+
+def _which(shop: Workshop, sketch: Sketch, asked: Asked, found: Selected) -> AtomicDraft | None:
+    """Ask which rows meet the conditions, or how many."""
     conditions = told(asked.conditions)
-    if not asked.conditions and len(rows) < 2:
+    if not asked.conditions and len(found.rows) < 2:
         return None
-    slots = {"many": plural(noun(table)), "conditions": conditions}
-    known = {repr(item.value) for item in sketch.inputs}
-    naming = [
-        column
-        for column in table.columns
-        if column.name in fields and column.role in (ColumnRole.NAME, ColumnRole.KEY) and column.type is ColumnType.TEXT
-        and not known & {repr(row.get(column.name)) for row in rows}
-    ] or [
-        column
-        for column in table.columns
-        if column.name in fields and column.type is ColumnType.TEXT and answerable(column, rows[0], shop, table) and not column.enum
-        and not column.references and not known & {repr(row.get(column.name)) for row in rows}
-    ]
-    names = [row.get(naming[0].name) for row in rows] if naming else []
-    good = all(isinstance(name, str) and "\n" not in name and len(name) <= 80 for name in names)
-    if naming and conditions and good and len(rows) <= MOST_NAMES and len(set(names)) == len(names) and shop.rng.random() < 0.6:
-        column = naming[0]
-        part = "_".join(split(column.field))
-        source = FromSteps(kind="fold", step="list", fn="list", field=fields[column.name])
-        sketch.reply = [ReplyPart(name=part, source=source, kind="text")]
-        sketch.rivals = {part: rivals_of(shop, table, column, names)}
-        called = label(column, table)
-        sketch.reply_text = f"These are they: {{{part}}}."
-        slots["their"] = f"the {plural(called)}"
-        return finish(shop, sketch, "list", slots, founds=asked.founds)
-    key = table.key[0]
-    if key not in fields:
+    slots = {"many": plural(noun(found.table)), "conditions": conditions}
+    if conditions and len(found.rows) <= MOST_NAMES and shop.rng.random() < LISTING:
+        draft = _names(shop, sketch, asked, found, slots)
+        if draft is not None:
+            return draft
+    key = found.table.key[0]
+    if key not in found.fields:
         return None
     sketch.kind = "count"
-    total = _total_field(result, len(rows))
-    source: Source = FromSteps(kind="fold", step="list", fn="count", field=fields[key])
+    count = len(found.rows)
+    total = _total_field(found.result, count)
+    source: Source = FromSteps(kind="fold", step="list", fn="count", field=found.fields[key])
     if total:
         source = FromStep(kind="step", step="list", field=total)
     sketch.reply = [ReplyPart(name="number", source=source, kind="number")]
-    sketch.rivals = {"number": tuple(value for value in (len(rows) - 1, len(rows) + 1) if value > 0)}
+    sketch.rivals = {"number": tuple(value for value in (count - 1, count + 1) if value > 0)}
     sketch.reply_text = "There are {number}."
     return finish(shop, sketch, "count" if conditions else "count_all", slots, founds=asked.founds)
+
+
+def _names(shop: Workshop, sketch: Sketch, asked: Asked, found: Selected, slots: dict[str, str]) -> AtomicDraft | None:
+    """Ask for the names of the rows, by a column that tells each from the others and that the request does not say."""
+    known = {repr(item.value) for item in sketch.inputs}
+    for column in sorted(found.table.columns, key=lambda item: item.role not in (ColumnRole.NAME, ColumnRole.KEY)):
+        names = [row.get(column.name) for row in found.rows]
+        plain = all(isinstance(name, str) and name and "\n" not in name and len(name) <= 80 for name in names)
+        usable = column.name in found.fields and column.type is ColumnType.TEXT and not column.enum
+        if not usable or not plain or column.references or len(set(names)) != len(names):
+            continue
+        if known & {repr(name) for name in names} or not answerable(column, found.rows[0], shop, found.table):
+            continue
+        part = "_".join(split(column.field))
+        source = FromSteps(kind="fold", step="list", fn="list", field=found.fields[column.name])
+        sketch.reply = [ReplyPart(name=part, source=source, kind="text")]
+        sketch.rivals = {part: rivals_of(shop, found.table, column, names)}
+        sketch.reply_text = f"These are they: {{{part}}}."
+        slots["their"] = f"the {plural(label(column, found.table))}"
+        return finish(shop, sketch, "list", slots, founds=asked.founds)
+    return None
 
 
 def told(conditions: Sequence[tuple[str, str]]) -> str:
@@ -333,7 +376,7 @@ def computed(name: str, table: Table) -> bool:
     return not echoed and all(column.field != name for column in table.columns)
 
 
-def _single(shop: Workshop, action: Action, table: Table, row: Row, variant: int) -> AtomicDraft | None:
+def _single(shop: Workshop, action: Action, table: Table) -> AtomicDraft | None:
     """The one row that a read without arguments shows: one of its values."""
     if any(item.required for item in action.parameters):
         return None
@@ -349,12 +392,12 @@ def _single(shop: Workshop, action: Action, table: Table, row: Row, variant: int
     return _answer(shop, sketch, Shown(table, pairs[0][1], shown_fields(pairs, table)), way, [])
 
 
-def _figure(shop: Workshop, action: Action, table: Table, row: Row, variant: int) -> AtomicDraft | None:
+def _figure(shop: Workshop, action: Action, table: Table, row: Row) -> AtomicDraft | None:
     """A single figure that a read reports: a count, a sum, an average."""
     sketch, asked = Sketch(kind="aggregate"), Asked()
     if not _required(shop, action, table, row, sketch, asked):
         return None
-    optional = [item for item in action.parameters if not item.required and item.role in ("filter", "parent", "link", "status")]
+    optional = [item for item in action.parameters if not item.required and item.role in NARROWING]
     shop.rng.shuffle(optional)
     for item in optional:
         if asked.conditions:
@@ -384,4 +427,3 @@ def _figure(shop: Workshop, action: Action, table: Table, row: Row, variant: int
         scope = f" {listed(asked.scope)}" if asked.scope else ""
         return finish(shop, sketch, "measure", {"measure": measure, "scope": scope}, founds=asked.founds)
     return None
-

@@ -1,7 +1,7 @@
 """Drafts of tasks whose right outcome is to change nothing and say why (Weft 3.1.2; DESIGN section 5).
 
-The chain of such a task ends with the action that must not be taken, marked ``!``: looking and not acting is another thing to
-learn than looking and acting, and no tool is covered by being left alone.
+The chain of such a task ends with the action that must not be taken, marked ``!``: looking and not acting is another
+thing to learn than looking and acting, and no tool is covered by being left alone.
 """
 
 from collections.abc import Iterator
@@ -9,16 +9,17 @@ from collections.abc import Iterator
 from weft.agents.rules.tasks.actions import Action, Parameter, table_of
 from weft.agents.rules.tasks.addressing import addressing
 from weft.agents.rules.tasks.drafting import Sketch, Workshop, finish
-from weft.agents.rules.tasks.finding import Found, call_of, phrase_of, told_by
+from weft.agents.rules.tasks.finding import Found, Reader, call_of, phrase_of, told_by
 from weft.agents.rules.tasks.fresh import fits, statable
 from weft.agents.rules.tasks.verbs import verb_of
 from weft.agents.rules.tasks.words import label, value_words
 from weft.records.contract import Transition
 from weft.records.library import AtomicDraft, RefusalEvidence
 from weft.records.state import Column, Row, Table
-from weft.records.task import FromInput, Given, ReplyPart
+from weft.records.task import FromInput, Given, ReplyPart, Source
 
-MISSING = ("not find", "not found", "no such", "not exist", "n't exist", "n't find", "unable to find", "unable to locate",
+MISSING = ("not find", "not found", "no such", "not exist", "n't exist", "n't find", "unable to find",
+           "unable to locate",
            "not locate", "n't locate", "no record", "not there", "is no", "are no", "'s no", "not in the", "n't in the",
            "nothing called", "none called", "not listed", "n't listed", "no match", "not have", "n't have", "not see",
            "n't see", "n't any", "not any", "no longer exist")  # fmt: skip
@@ -49,8 +50,12 @@ def _simple(action: Action, target: Parameter) -> bool:
 
 def lookers(shop: Workshop, table: Table, action: Action) -> tuple[str, ...]:
     """Return the tools whose answer shows whether a row is there, or what state it is in."""
-    tools = [other.tool for other in shop.actions if not other.writes and table.name in (other.table, *other.case.reads)]
-    acting = [other.tool for other in shop.actions if other.writes and other.table == table.name and other is not action]
+    tools = [
+        other.tool for other in shop.actions if not other.writes and table.name in (other.table, *other.case.reads)
+    ]
+    acting = [
+        other.tool for other in shop.actions if other.writes and other.table == table.name and other is not action
+    ]
     return tuple(dict.fromkeys([*tools, action.tool, *acting]))
 
 
@@ -63,21 +68,32 @@ def _missing(shop: Workshop, action: Action, table: Table, target: Parameter) ->
             continue
         for row in shop.rows(table.name)[:2]:
             for column in shop.finder.telling(table, row, reader.fields)[:1]:
-                ghost = _ghost(shop, table, column)
-                if ghost is None:
-                    continue
-                known = told_by(column, table, {**row, column.name: ghost}, "").model_copy(update={"keyed": ""})
-                values = {item.path: Given(kind="given", value=value, reason="how the tool is to answer")
-                          for item, value in reader.fixed}  # fmt: skip
-                narrow = [item for item in reader.narrowing if item.column is not None and item.column.name == column.name]
-                sources = {**values, **({narrow[0].path: FromInput(kind="input", name=known.name)} if narrow else {})}
-                step = call_of("look", shop.server, reader.action, sources)
-                tried = shop.probe.rehearse([step], {known.name: ghost})
-                if tried.ok:
-                    phrase = phrase_of(column, table, {**row, column.name: ghost})
-                    found = Found(table, row, phrase, steps=[step], chain=[reader.action.step], inputs=[known])
-                    return _draft(shop, action, found, MISSING, "I could not find it: there is no such entry, so nothing was changed.")
+                found = _looked(shop, reader, column, row)
+                if found is not None:
+                    said = "I could not find it: there is no such entry, so nothing was changed."
+                    return _draft(shop, action, found, MISSING, said)
     return None
+
+
+def _looked(shop: Workshop, reader: Reader, column: Column, row: Row) -> Found | None:
+    """Return a look for something like a row that is not there."""
+    table = reader.table
+    ghost = _ghost(shop, table, column)
+    if ghost is None:
+        return None
+    absent = {**row, column.name: ghost}
+    known = told_by(column, table, absent, "").model_copy(update={"keyed": ""})
+    sources: dict[str, Source] = {
+        item.path: Given(kind="given", value=value, reason="how the tool is to answer") for item, value in reader.fixed
+    }
+    narrow = [item for item in reader.narrowing if item.column is not None and item.column.name == column.name]
+    if narrow:
+        sources[narrow[0].path] = FromInput(kind="input", name=known.name)
+    step = call_of("look", shop.server, reader.action, sources)
+    if not shop.probe.rehearse([step], {known.name: ghost}).ok:
+        return None
+    phrase = phrase_of(column, table, absent)
+    return Found(table, row, phrase, steps=[step], chain=[reader.action.step], inputs=[known])
 
 
 def _ghost(shop: Workshop, table: Table, column: Column) -> str | None:
@@ -93,7 +109,9 @@ def _ghost(shop: Workshop, table: Table, column: Column) -> str | None:
 
 def _forbidden(shop: Workshop, action: Action, table: Table, target: Parameter) -> AtomicDraft | None:
     """Ask for a change of state that the row's present state does not allow."""
-    moves = [operation for operation in action.case.operations if isinstance(operation, Transition) and operation.sources]
+    moves = [
+        operation for operation in action.case.operations if isinstance(operation, Transition) and operation.sources
+    ]
     if not moves or not _simple(action, target):
         return None
     move = moves[0]
@@ -105,14 +123,13 @@ def _forbidden(shop: Workshop, action: Action, table: Table, target: Parameter) 
         if found is None or not found.steps or move.column not in found.fields:
             continue
         words = value_words(state, table.column(move.column), quoted=False)
-        said = f"I did not do this: the {label(table.column(move.column), table)} is already {words}, which does not allow it."
+        name = label(table.column(move.column), table)
+        said = f"I did not do this: the {name} is already {words}, which does not allow it."
         return _draft(shop, action, found, (words,), said)
     return None
 
 
-def _draft(
-    shop: Workshop, action: Action, found: Found, reasons: tuple[str, ...], reply: str
-) -> AtomicDraft | None:
+def _draft(shop: Workshop, action: Action, found: Found, reasons: tuple[str, ...], reply: str) -> AtomicDraft | None:
     sketch = Sketch(kind="refusal")
     sketch.take(found)
     sketch.chain.append(f"!{action.step}")
@@ -122,4 +139,3 @@ def _draft(
     sketch.reply_text = reply
     sketch.completion = ["Nothing is changed.", "The reply says that it was not done, and why."]
     return finish(shop, sketch, "act", {"target": found.phrase, "verb": verb_of(action), "with": ""})
-

@@ -8,18 +8,23 @@ from weft.records.state import Column, ColumnRole, ColumnType, Table
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
           "November", "December")  # fmt: skip
-PEOPLE = frozenset({"user", "person", "customer", "contact", "member", "employee", "author", "patient", "guest", "player",
-                    "student", "teacher", "teammate", "attendee", "owner", "driver", "doctor", "agent"})  # fmt: skip
-MONEY = frozenset({"price", "amount", "total", "cost", "budget", "balance", "salary", "fee", "refund", "subtotal", "rate"})
-SHORT = {"id": "ID", "url": "link", "uri": "link", "ids": "IDs", "qty": "quantity", "desc": "description", "api": "API",
-         "cc": "CC", "bcc": "BCC", "ip": "IP", "isbn": "ISBN", "sku": "SKU", "html": "HTML", "pr": "pull request",
-         "num": "number", "dob": "date of birth", "lat": "latitude", "lon": "longitude", "lng": "longitude"}  # fmt: skip
+PEOPLE = frozenset({"user", "person", "customer", "contact", "member", "employee", "author", "patient", "guest",
+                    "player", "student", "teacher", "teammate", "attendee", "owner", "driver", "doctor",
+                    "agent"})  # fmt: skip
+_MOMENT = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?(Z|[+-]\d{2}:?\d{2})?)?$")
+MONEY = frozenset({"price", "amount", "total", "cost", "budget", "balance", "salary", "fee", "refund", "subtotal",
+                   "rate"})  # fmt: skip
+SHORT = {"id": "ID", "url": "link", "uri": "link", "ids": "IDs", "qty": "quantity", "desc": "description",
+         "api": "API", "ai": "AI", "dag": "DAG", "cc": "CC", "bcc": "BCC", "ip": "IP", "isbn": "ISBN", "sku": "SKU",
+         "html": "HTML", "pr": "pull request", "num": "number", "dob": "date of birth", "lat": "latitude",
+         "lon": "longitude", "lng": "longitude"}  # fmt: skip
 UNITS = {"bytes": "bytes", "seconds": "seconds", "minutes": "minutes", "hours": "hours", "days": "days",
          "ms": "milliseconds", "km": "kilometres", "kg": "kilograms", "cm": "centimetres", "percent": "percent",
          "usd": "US dollars", "eur": "euros", "cents": "cents", "mb": "megabytes", "kb": "kilobytes", "m": "metres",
          "pct": "percent"}  # fmt: skip
-IRREGULAR = {"person": "people", "child": "children", "status": "statuses", "address": "addresses", "series": "series",
-             "news": "news", "data": "data", "media": "media", "information": "information", "analysis": "analyses",
+IRREGULAR = {"person": "people", "child": "children", "status": "statuses", "address": "addresses",
+             "series": "series", "news": "news", "data": "data", "media": "media", "information": "information",
+             "analysis": "analyses",
              "man": "men", "woman": "women", "foot": "feet", "index": "indexes", "metadata": "metadata"}  # fmt: skip
 
 
@@ -94,7 +99,7 @@ def article(phrase: str) -> str:
 
 def date_words(value: str) -> str:
     """Return an ISO date or date-time in words: ``12 May 2026``, ``12 May 2026 at 14:30 UTC``."""
-    match = re.match(r"(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?(Z|[+-]\d{2}:?\d{2})?)?$", value)
+    match = _MOMENT.match(value)
     if match is None or not 1 <= int(match[2]) <= 12:
         return value
     words = f"{int(match[3])} {MONTHS[int(match[2]) - 1]} {match[1]}"
@@ -122,7 +127,8 @@ def value_words(value: JSON, column: Column | None = None, *, quoted: bool = Tru
     return f'"{value}"'
 
 
-SCOPES = frozenset({"workspace", "repository", "repo", "project", "namespace", "organization", "organisation", "org", "team",
+SCOPES = frozenset({"workspace", "repository", "repo", "project", "namespace", "organization", "organisation",
+                    "org", "team",
                     "account", "region", "cluster", "folder", "database", "schema", "space", "site", "server", "group",
                     "bucket", "tenant", "environment", "directory", "board", "channel", "catalog"})  # fmt: skip
 
@@ -130,7 +136,9 @@ SCOPES = frozenset({"workspace", "repository", "repo", "project", "namespace", "
 def scoped(name: str) -> bool:
     """Return whether a field says where something is rather than what it is like."""
     words = name.split()
-    return bool(words) and (words[-1] in SCOPES or (len(words) > 1 and words[-1] in ("name", "key") and words[-2] in SCOPES))
+    return bool(words) and (
+        words[-1] in SCOPES or (len(words) > 1 and words[-1] in ("name", "key") and words[-2] in SCOPES)
+    )
 
 
 def also(name: str, words: str, so_far: str) -> str:
@@ -175,5 +183,7 @@ def meaning(column: Column, table: Table) -> Meaning:
         if name in words:
             return Meaning(name, "text")
     if column.role is ColumnRole.NAME or words & {"name", "fullname"}:
-        return Meaning("person" if set(split(table.entity)) & PEOPLE else f"name:{noun(table).replace(' ', '_')}", "text")
+        return Meaning(
+            "person" if set(split(table.entity)) & PEOPLE else f"name:{noun(table).replace(' ', '_')}", "text"
+        )
     return Meaning("text", "text")

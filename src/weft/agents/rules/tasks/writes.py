@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from weft.agents.rules.tasks.addressing import address, addressing
 from weft.agents.rules.tasks.actions import IDLE, Action, Parameter, missing_required, table_of
+from weft.agents.rules.tasks.addressing import address, addressing
 from weft.agents.rules.tasks.drafting import (
     Sketch,
     Workshop,
@@ -37,7 +37,7 @@ class Written:
     targets: list[str] = field(default_factory=list)
 
 
-def write_drafts(shop: Workshop, action: Action, *, tries: int = 3, variant: int = 0) -> AtomicDraft | None:
+def write_draft(shop: Workshop, action: Action, *, tries: int = 3, variant: int = 0) -> AtomicDraft | None:
     """Return a draft for a write, or None when nothing sensible can be asked of it.
 
     Args:
@@ -94,9 +94,7 @@ def kind_of(action: Action, named: Sequence[Parameter]) -> str:
     return "act" if named else "create"
 
 
-def _aim(
-    shop: Workshop, written: Written, named: Sequence[Parameter], table: Table, row: Row, variant: int
-) -> bool:
+def _aim(shop: Workshop, written: Written, named: Sequence[Parameter], table: Table, row: Row, variant: int) -> bool:
     """Add the way to the row that is acted on, or to two of them for a bulk act."""
     rows = [row]
     if any(item.plural for item in named):
@@ -140,10 +138,14 @@ def _fill(
         if item.required:
             if not _one(shop, table, sketch, written, item, row):
                 return False
-        elif (item.role in ATTRIBUTES and item.column is not None and item.role not in IDLE) or (item.role in ("parent", "link") and not item.plural and not named):
+        elif (item.role in ATTRIBUTES and item.column is not None and item.role not in IDLE) or (
+            item.role in ("parent", "link") and not item.plural and not named
+        ):
             optional.append(item)
     shop.rng.shuffle(optional)
-    optional.sort(key=lambda item: (item.column is None or item.column.role is not ColumnRole.NAME, item.role == "status"))
+    optional.sort(
+        key=lambda item: (item.column is None or item.column.role is not ColumnRole.NAME, item.role == "status")
+    )
     enough = len(written.told) + len(written.references)
     wanted = MOST_OPTIONAL if not named else max(0, 2 - enough) or (0 if enough else 1)
     if action.case.intent in ("update", "upsert") and not written.told:
@@ -180,7 +182,9 @@ def _one(shop: Workshop, table: Table, sketch: Sketch, written: Written, item: P
         if value is None:
             value = shop.fresh.value(item)
             return value is not None and _tell(shop, table, sketch, written, item, value)
-        written.values[item.path] = Given(kind="given", value=value, reason="how the tool is to answer, not what is wanted")
+        written.values[item.path] = Given(
+            kind="given", value=value, reason="how the tool is to answer, not what is wanted"
+        )
         return True
     value = shop.fresh.value(item, row)
     return value is not None and _tell(shop, table, sketch, written, item, value)
@@ -288,9 +292,7 @@ def _said_update(
     return finish(shop, sketch, "correction" if correct else "update", slots, founds=written.founds)
 
 
-def _said_create(
-    shop: Workshop, sketch: Sketch, action: Action, table: Table, written: Written
-) -> AtomicDraft | None:
+def _said_create(shop: Workshop, sketch: Sketch, action: Action, table: Table, written: Written) -> AtomicDraft | None:
     thing = noun(table)
     if table.relation and len(written.references) >= 2:
         (_, first), (_, second), *others = written.references
@@ -349,5 +351,3 @@ def _with(written: Written, table: Table, *, references: bool = True) -> str:
     if references:
         told += [f"{found.phrase} as the {_name(item, table)}" for item, found in written.references]
     return f" with {listed(told)}" if told else ""
-
-
