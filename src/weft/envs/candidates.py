@@ -1,6 +1,7 @@
 """Values that one argument could take: from the rows, the schema and its role in the contract; most telling first."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,9 +13,10 @@ from weft.envs.rowlinks import RowLinks
 from weft.records.codec import canonical
 from weft.records.contract import Case
 from weft.records.expression import ReadFiles
-from weft.records.state import InitialState, Row
+from weft.records.state import ColumnType, InitialState, Row
 
 MOST_VALUES = 8
+NUMERIC = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 CREATING = frozenset({"create", "add", "insert", "upsert", "copy", "import", "clone", "duplicate", "register", "send"})
 """Intents whose attributes describe a new row."""
 
@@ -41,6 +43,7 @@ class Candidates:
     def __init__(self, links: RowLinks, initial: InitialState, rng: random.Random) -> None:
         self.links, self.initial, self.rng = links, initial, rng
         self._now = parse_clock(initial.clock)
+        self._words: dict[tuple[int, Any], list[str]] = {}
 
     def facts(self, index: int, case: Case) -> RowFacts:
         """Return invented facts for values that no row has."""
@@ -68,7 +71,11 @@ class Candidates:
         return False, None
 
     def drawn(self, argument: Argument, case: Case, index: int) -> tuple[bool, Any]:
-        """Return whether a value could be drawn from the schema, and the value."""
+        """Return whether a value could be drawn from the schema, and the value; a number where its column wants one."""
+        table = self.links.tables.get(argument.use.table)
+        column = next((c for c in table.columns if c.name == argument.use.column), None) if table else None
+        if column is not None and column.type in NUMERIC and "string" in argument.schema.types:
+            return self.fit(argument, str(9000 + index))
         name = next((step for step in reversed(argument.steps) if step != "[]"), argument.path)
         try:
             return True, argument.schema.draw(self.rng, name, self.facts(index, case))
@@ -78,7 +85,7 @@ class Candidates:
     def _raw(self, argument: Argument, case: Case, target: Row | None) -> Iterable[Any]:
         role = argument.use.role
         yield from FIXED.get(role, ()) if not argument.schema.enum else ()
-        words = known_words(case, argument.steps)
+        words = self._known(case, argument)
         if words:
             yield from ([words[0]], words[0], [words[-1]], words[-1], words[1:3], ",".join(words[:2]))
             yield from words[1:5]
@@ -94,6 +101,13 @@ class Candidates:
             found, value = self.drawn(argument, case, 20 + 7 * index)
             if found:
                 yield value
+
+    def _known(self, case: Case, argument: Argument) -> list[str]:
+        """Return the words that an argument may name; found once, since it takes a walk through the whole case."""
+        key = (id(case), argument.steps)
+        if key not in self._words:
+            self._words[key] = known_words(case, argument.steps)
+        return self._words[key]
 
     def _from_rows(self, argument: Argument, case: Case, target: Row | None) -> Iterable[Any]:
         """Values of the argument's column: of the row aimed at first, then of others."""
@@ -115,16 +129,19 @@ class Candidates:
             yield from spread_lists(value)
 
     def _texts(self, case: Case, argument: Argument, target: Row | None) -> Iterable[str]:
-        """Words of the target's texts, or of file contents, for searches."""
-        tables = [argument.use.table or case.table]
-        for name in tables:
-            rows = self.links.of(name)
-            row = self.links.related(case.table, target, name) if target is not None else None
-            for candidate in ([row] if row else []) + rows[:3]:
-                yield from text_words(candidate)
+        """Words for searches: of the row aimed at, the one that most rows hold, rarer ones, a letter; lines of files."""
+        table = argument.use.table or case.table
+        rows = self.links.of(table)
+        row = self.links.related(case.table, target, table) if target is not None else None
+        counts = Counter(word for one in rows for word in sorted(set(text_words(one))))
+        common = sorted(counts, key=lambda word: (-counts[word], word))
+        yield from common[:1]
+        yield from list(text_words(row))[:2] if row else ()
+        yield from common[1:3]
+        yield from common[-1:]
+        yield from ("e", "a") if rows else ()
         for text in list(self.initial.files.values())[:2]:
             yield from [line for line in text.splitlines() if line.strip()][:2]
-        for text in list(self.initial.files.values())[:2]:
             yield from [w for w in text.split() if w.isalpha() and len(w) > 3][:2]
 
     def _paths(self, case: Case) -> Iterable[str]:
@@ -157,14 +174,10 @@ def spread_lists(value: Any) -> Iterable[Any]:
 
 
 def text_words(row: Row) -> Iterable[str]:
-    """Yield words of a row's texts that a search would be made of."""
-    for value in row.values():
-        if isinstance(value, str) and " " in value:
-            words = [w for w in words_of(value) if len(w) > 3]
-            yield from words[:2]
-    for value in row.values():
-        if isinstance(value, str) and 2 < len(value) < 40:
-            yield value
+    """Yield the words of a row's texts that a search would be made of, those of short texts first."""
+    texts = sorted((v for v in row.values() if isinstance(v, str) and not v[:4].isdigit()), key=len)
+    for text in texts:
+        yield from (word for word in words_of(text) if len(word) > 2)
 
 
 def forms_of(value: Any, schema: ValueSchema) -> Iterable[Any]:
