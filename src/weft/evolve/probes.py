@@ -1,115 +1,129 @@
-"""Probes: experiments on a failure's components that tell whose fault it was. Each gives findings; none decides."""
+"""Probes of components by themselves: what differs from what was certified. Each gives findings; none decides."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from weft.agents.reference import Unresolved, reply_of, resolve
-from weft.errors import VerifierError
+from weft.envs.certify import certify
+from weft.envs.validation import validate
+from weft.errors import WeftError
 from weft.evolve.failure import Failure
-from weft.ports import ToolHost
-from weft.records.base import JSON
+from weft.records.certificate import EnvironmentCertificate, TaskCertificate
 from weft.records.codec import content_hash
-from weft.records.environment import Environment
+from weft.records.draft import EnvironmentDraft
+from weft.records.environment import Environment, TestCall
 from weft.records.revision import EvidenceItem
+from weft.records.state import InitialState
 from weft.records.trace import LedgerEntry, Outcome
-from weft.records.verdict import Verdict
-from weft.rollouts.policies.scripted import PlannedNode
+from weft.records.verdict import Verifier
 from weft.runtime.session import EnvironmentSession
 
+MOST_FINDINGS = 5
+"""Findings of one probe that are quoted."""
 
-@dataclass(frozen=True, slots=True)
-class Replay:
-    """What came of replaying the reference on the same state.
-
-    Attributes:
-        fault: a tool faulted: ``server/tool`` and what it said, or "".
-        refused: a reference call was refused or a source was not observed: what, or "".
-        place: environment of the fault or refusal.
-        verdict: of the failed node's verifier on the reference, None when it was not reached or could not be had.
-        broken: why the verifier could not be evaluated, or "".
-    """
-
-    fault: str = ""
-    refused: str = ""
-    place: str = ""
-    verdict: Verdict | None = None
-    broken: str = ""
+Cache = dict[str, tuple[EvidenceItem, ...]]
 
 
-async def replay_reference(host: ToolHost, failure: Failure) -> Replay:
-    """Replay the reference of the failed node, and of those before it, from the task's initial state.
+@dataclass(slots=True)
+class EnvironmentProbe:
+    """Finds what is wrong with environments; keeps what it found, by content, as long as it lives."""
 
-    Args:
-        host: runs the tools.
-        failure: what failed.
-    """
-    group = await host.open(failure.environments, seed=failure.seed, states=failure.states)
+    _quick: Cache = field(default_factory=dict)
+    _thorough: Cache = field(default_factory=dict)
+
+    def quick(self, environment: Environment) -> tuple[EvidenceItem, ...]:
+        """Return where an environment differs from what its certificate proves, or fails its tests now."""
+        key = content_hash(environment)
+        if key not in self._quick:
+            self._quick[key] = (*certificate_findings(environment), *test_findings(environment))
+        return self._quick[key]
+
+    def thorough(self, environment: Environment) -> tuple[EvidenceItem, ...]:
+        """Return the same and, where that is nothing, what running every check of construction again finds."""
+        found = self.quick(environment)
+        if found:
+            return found
+        key = content_hash(environment)
+        if key not in self._thorough:
+            self._thorough[key] = validation_findings(environment)
+        return self._thorough[key]
+
+
+def certificate_findings(environment: Environment) -> tuple[EvidenceItem, ...]:
+    """Return where an environment is not the one that its certificate proves."""
+    certificate = environment.certificate
+    if certificate is None:
+        return (_item("certificate", f"{environment.name} has no certificate"),)
+    if certificate.environment != environment.hash:
+        finding = (
+            f"{environment.name} is {environment.hash[:12]}, its certificate proves {certificate.environment[:12]}"
+        )
+        return (_item("certificate", finding),)
+    return ()
+
+
+def test_findings(environment: Environment) -> tuple[EvidenceItem, ...]:
+    """Return which of an environment's own tests do not hold, run in order from its seed state."""
     try:
-        observed: dict[str, dict[str, JSON]] = {}
-        inputs: dict[str, dict[str, JSON]] = {}
-        slots: dict[str, dict[str, JSON]] = {}
-        for node in failure.nodes:
-            start = len(await group.ledger())
-            try:
-                inputs[node.id] = _inputs(node, inputs, observed, {item.id: item for item in failure.nodes})
-                observed[node.id] = {}
-                for step in node.solution.reference:
-                    arguments = {
-                        name: resolve(source, inputs[node.id], observed[node.id])
-                        for name, source in step.arguments.items()
-                    }
-                    result = await group.call(step.server, step.tool, arguments)
-                    if result.outcome is Outcome.FAULT:
-                        return Replay(fault=f"{step.server}/{step.tool}: {_said(result.value)}", place=step.server)
-                    if result.outcome is Outcome.ERROR and not _meant(node):
-                        refused = f"{step.server}/{step.tool} refused the reference: {_said(result.value)}"
-                        return Replay(refused=refused, place=step.server)
-                    observed[node.id][step.id] = result.value
-                reply = reply_of(node.solution, inputs[node.id], observed[node.id])
-            except Unresolved as error:
-                return Replay(refused=f"the reference of node {node.id} cannot go on: {error}", place=failure.server)
-            ledger = await group.ledger()
-            try:
-                verdict = failure.judge.judge(
-                    (node.id,), ledger=ledger[start:], earlier=ledger[:start], reply=reply, slots=slots
-                )
-            except VerifierError as error:
-                return Replay(broken=str(error))
-            if node.id == failure.node or not verdict.passed:
-                return Replay(verdict=verdict)
-            slots[node.id] = dict(verdict.slots)
-        return Replay()
-    finally:
-        await group.close()
+        session = EnvironmentSession(environment, environment.seed, 0)
+    except (WeftError, SyntaxError, ValueError) as error:
+        return (_item("environment_tests", f"{environment.name} cannot be opened: {error}"[:300]),)
+    found = []
+    for test in environment.tests:
+        result, changes = session.call(test.tool, test.arguments)
+        code = _code(result.value) if result.is_error else ""
+        changed = sorted({change.table for change in changes.rows} | ({"files"} if changes.files else set()))
+        wrong = _wrong(test, result.outcome, code, changed)
+        if wrong:
+            found.append(_item("environment_tests", f"{environment.name}: {test.name}: {wrong}"[:300], test.tool))
+    return tuple(found)
 
 
-def _inputs(
-    node: PlannedNode,
-    known: dict[str, dict[str, JSON]],
-    observed: dict[str, dict[str, JSON]],
-    plan: dict[str, PlannedNode],
-) -> dict[str, JSON]:
-    values = dict(node.inputs)
-    for name, (upstream, output) in node.bound.items():
-        outputs = {item.name: item for item in plan[upstream].solution.outputs}
-        values[name] = resolve(outputs[output].source, known[upstream], observed[upstream])
-    return values
+def _wrong(test: TestCall, outcome: Outcome, code: str, changed: list[str]) -> str:
+    """Say how a call differs from its test, or ""."""
+    if outcome.value != test.outcome or (test.code and code != test.code):
+        got, wanted = f"{outcome.value} {code}".strip(), f"{test.outcome} {test.code}".strip()
+        return f"gives {got} where {wanted} is expected"
+    if changed != sorted(test.changes):
+        return f"changes {changed or 'nothing'} where {sorted(test.changes) or 'nothing'} is expected"
+    return ""
 
 
-def _meant(node: PlannedNode) -> bool:
-    """True if the node's right outcome is a refusal, so that a refused call is part of the reference."""
-    return any(part.kind == "refusal" for part in node.solution.reply)
+def validation_findings(environment: Environment) -> tuple[EvidenceItem, ...]:
+    """Run every check of construction and return what fails, and where certificate or tests claim something else."""
+    draft = EnvironmentDraft(contracts=environment.contracts, seed=environment.seed)
+    outcome = validate(environment.spec, draft)
+    stored = environment.certificate
+    found = [
+        _item("validation", f"{one.check}: {one.tool or environment.name}: {one.message}"[:300], one.tool)
+        for one in outcome.findings
+    ]
+    if stored is None:
+        return tuple(found)
+    again, made = certify(outcome, author=stored.author)
+    found += _claims(stored, made)
+    if not found:
+        found += [
+            _item("validation", f"tests.json: {test.name}: not a test that the checks make of these contracts", test.tool)
+            for test in environment.tests
+            if test not in again.tests
+        ]
+    return tuple(found)
 
 
-def _said(value: JSON) -> str:
-    return str(value.get("error", value) if isinstance(value, dict) else value)[:200]
-
-
-def does_nothing_pass(failure: Failure) -> bool:
-    """Return whether the node's verifier accepts an interval in which nothing was done or said."""
-    try:
-        return failure.judge.judge((failure.node,), ledger=(), earlier=(), reply=None, slots={}).passed
-    except VerifierError:
-        return False
+def _claims(stored: EnvironmentCertificate, made: EnvironmentCertificate) -> list[EvidenceItem]:
+    """Return what a stored certificate claims of its tools and what running the checks now does not show."""
+    now = {tool.tool: tool for tool in made.tools}
+    found = []
+    for tool in stored.tools:
+        if tool.tool not in now:
+            found.append(_item("validation", f"certificate.json claims {tool.tool}, which is not served", tool.tool))
+        elif now[tool.tool] != tool:
+            claimed, shown = tool.model_dump(mode="json"), now[tool.tool].model_dump(mode="json")
+            fields = ", ".join(name for name in claimed if claimed[name] != shown[name])
+            found.append(
+                _item("validation", f"certificate.json: {tool.tool}: {fields}: not what the checks show now", tool.tool)
+            )
+    return found
 
 
 def faults(ledger: tuple[LedgerEntry, ...]) -> list[LedgerEntry]:
@@ -117,51 +131,55 @@ def faults(ledger: tuple[LedgerEntry, ...]) -> list[LedgerEntry]:
     return [entry for entry in ledger if entry.outcome is Outcome.FAULT]
 
 
-def environment_findings(environment: Environment) -> list[EvidenceItem]:
-    """Return what is wrong with an environment: it differs from what its certificate proves, or its tests fail now."""
-    found = []
-    certificate = environment.certificate
-    if certificate is None:
-        found.append(EvidenceItem(probe="certificate", finding=f"{environment.name} has no certificate"))
-    elif certificate.environment != environment.hash:
-        finding = (
-            f"{environment.name} is {environment.hash[:12]}, its certificate proves {certificate.environment[:12]}"
+def version_findings(failure: Failure) -> dict[str, EvidenceItem]:
+    """Return the environments that are not the ones on which the task was certified."""
+    return {
+        environment.name: _item(
+            "pinned_version",
+            f"the task was certified on {environment.name} {wanted[:12]}, which is now {environment.hash[:12]}",
         )
-        found.append(EvidenceItem(probe="certificate", finding=finding))
-    session = EnvironmentSession(environment, environment.seed, 0)
-    for test in environment.tests:
-        result, changes = session.call(test.tool, test.arguments)
-        code = (
-            result.value.get("error", {}).get("code", "") if isinstance(result.value, dict) and result.is_error else ""
-        )
-        changed = sorted({change.table for change in changes.rows} | ({"files"} if changes.files else set()))
-        if result.outcome.value != test.outcome or (test.code and code != test.code):
-            finding = (
-                f"{test.tool}: {test.name}: {result.outcome.value} {code} where {test.outcome} {test.code} is expected"
-            )
-            found.append(EvidenceItem(probe="environment_tests", finding=finding))
-        elif not set(test.changes) <= set(changed) or (changed and not test.changes):
-            finding = f"{test.tool}: {test.name}: changed {changed}, expected {sorted(test.changes)}"
-            found.append(EvidenceItem(probe="environment_tests", finding=finding))
-    return found
+        for environment in failure.environments
+        if (wanted := failure.versions.get(environment.name)) is not None and wanted != environment.hash
+    }
 
 
-def state_findings(failure: Failure) -> list[EvidenceItem]:
-    """Return where the initial state is not the one that the task pins."""
+def state_findings(states: Mapping[str, InitialState], pinned: Mapping[str, str]) -> list[EvidenceItem]:
+    """Return where initial states are not the ones that a task pins."""
     return [
-        EvidenceItem(
-            probe="state_hash", finding=f"the state of {name} is {content_hash(state)[:12]}, pinned {wanted[:12]}"
-        )
-        for name, state in sorted(failure.states.items())
-        if (wanted := failure.pinned.get(name)) is not None and wanted != content_hash(state)
+        _item("state_hash", f"the state of {name} is {content_hash(state)[:12]}, pinned is {wanted[:12]}")
+        for name, state in sorted(states.items())
+        if (wanted := pinned.get(name)) is not None and wanted != content_hash(state)
     ]
 
 
-def verifier_findings(failure: Failure) -> list[EvidenceItem]:
-    """Return where the verifier is not the one that the task's certificate proves."""
-    certificate = failure.solution.certificate
-    actual = content_hash(failure.solution.verifier)
-    if certificate is None or certificate.verifier == actual:
+def state_differences(states: Mapping[str, InitialState], fresh: Mapping[str, InitialState]) -> list[EvidenceItem]:
+    """Return the first rows and files in which states differ from what construction would make."""
+    found = []
+    for name in sorted(fresh):
+        here, wanted = states[name], fresh[name]
+        tables = sorted({*here.rows, *wanted.rows})
+        places = [table for table in tables if here.rows.get(table) != wanted.rows.get(table)]
+        paths = sorted({*here.files, *wanted.files})
+        places += [path for path in paths if here.files.get(path) != wanted.files.get(path)]
+        found += [_item("state_substitution", f"{name}: {place} differs from the seed state") for place in places]
+    return found[:MOST_FINDINGS]
+
+
+def verifier_findings(place: str, verifier: Verifier, certificate: TaskCertificate | None) -> list[EvidenceItem]:
+    """Return where a verifier is not the one that its certificate proves."""
+    actual = content_hash(verifier)
+    if certificate is None:
+        return [_item("certificate", f"the verifier of {place} has no certificate")]
+    if certificate.verifier == actual:
         return []
-    finding = f"the verifier is {actual[:12]}, its certificate proves {certificate.verifier[:12]}"
-    return [EvidenceItem(probe="certificate", finding=finding)]
+    finding = f"the verifier of {place} is {actual[:12]}, its certificate proves {certificate.verifier[:12]}"
+    return [_item("certificate", finding)]
+
+
+def _code(value: object) -> str:
+    error = value.get("error") if isinstance(value, dict) else None
+    return str(error.get("code", "")) if isinstance(error, dict) else ""
+
+
+def _item(probe: str, finding: str, tool: str = "") -> EvidenceItem:
+    return EvidenceItem(probe=probe, finding=finding, tool=tool)

@@ -17,10 +17,11 @@ class Component(StrEnum):
 
 
 class EvidenceItem(Record):
-    """One piece of evidence: which probe was run, what it showed."""
+    """One piece of evidence: which probe was run, what it showed, and on which tool, if on one."""
 
     probe: str
     finding: str
+    tool: str = ""
 
 
 class Attribution(Record):
@@ -52,6 +53,7 @@ class Revision(Record):
         action: rebuilt, retired or unchanged.
         reason: in words.
         passed: construction checks passed afterwards.
+        cause: it was blamed itself (``attributed``), or rests on something that changed (``dependent``).
     """
 
     component: Component
@@ -61,3 +63,4 @@ class Revision(Record):
     action: Literal["rebuilt", "retired", "unchanged"]
     reason: str
     passed: bool
+    cause: Literal["attributed", "dependent"] = "attributed"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from weft.agents.rules.tasks.author import RulesTaskAuthor
 from weft.evolve.attribute import attribute
-from weft.evolve.failure import Failure
+from weft.evolve.failure import Failure, failures_in
+from weft.evolve.probes import EnvironmentProbe
 from weft.hosts.local import LocalHost
 from weft.records.base import JSON
 from weft.records.codec import parse_record
@@ -14,9 +15,8 @@ from weft.records.environment import Environment
 from weft.records.library import AtomicLibrary
 from weft.records.revision import Attribution
 from weft.records.rollout import SampledRollout
-from weft.records.trace import Segment, Trajectory
+from weft.records.trace import Trajectory
 from weft.rollouts.react import ReactHarness
-from weft.rollouts.segment import derive_seed
 from weft.tasks.atomic import build_atomic
 from weft.train.prefix import Sampling, sample
 from weft.wiring.episodes import Staged, scripted, stage_composed
@@ -60,42 +60,14 @@ async def _sample(staged: Staged, payload: Mapping[str, JSON]) -> SampledRollout
         sampling=Sampling(retries=payload["retries"]),
         seed=payload["seed"],
     )
-    attributions = [await attribute(host, failure) for failure in failures_of(staged, trajectory)]
+    probe = EnvironmentProbe()
+    attributions = [await attribute(host, failure, probe) for failure in failures_of(staged, trajectory)]
     return SampledRollout(trajectory=trajectory, attributions=tuple(attributions))
 
 
 def failures_of(staged: Staged, trajectory: Trajectory) -> list[Failure]:
-    """Return the failures of a trajectory: the first rejected attempt of each turn.
-
-    An attempt over all nodes at once (the Agentic view) counts for the node whose checkpoint failed first.
-    """
-    found: dict[str, Segment] = {}
-    for segment in trajectory.rejected:
-        found.setdefault(segment.node or _first_failed(segment, staged), segment)
-    order = [node.id for node in staged.plan]
-    task = staged.episode.task
-    pins = task.environments if hasattr(task, "environments") else (task.environment,)
-    return [
-        Failure(
-            task=task.id,
-            node=node,
-            segment=segment,
-            nodes=staged.plan[: order.index(node) + 1],
-            environments=staged.episode.environments,
-            states=staged.episode.states,
-            pinned={pin.name: pin.state for pin in pins},
-            seed=derive_seed(trajectory.seed, "ids") % (1 << 31),
-            judge=staged.episode.judge,
-        )
-        for node, segment in found.items()
-    ]
-
-
-def _first_failed(segment: Segment, staged: Staged) -> str:
-    for node in staged.plan:
-        if segment.checks.get(f"checkpoint {node.id}") is False:
-            return node.id
-    return staged.plan[-1].id
+    """Return the failures of a trajectory: the first rejected attempt of each turn."""
+    return failures_in(staged.episode, staged.plan, trajectory)
 
 
 def attribution_counts(rollouts: list[SampledRollout]) -> dict[str, int]:
