@@ -25,15 +25,40 @@ from weft.records.expression import Expr, Not, Truthy
 from weft.records.spec import Provenance, RefusalCode
 
 _BUILDERS: dict[str, Callable[[Part, Blueprint], Outcome]] = {
-    "create": build_create, "send": build_create, "add": build_create, "upsert": build_upsert, "set": build_set,
-    "get": build_get, "list": build_list, "search": build_list, "count": build_count, "aggregate": build_totals,
-    "update": build_update, "move": build_update, "assign": build_update, "delete": build_delete, "clear": build_delete,
-    "transition": build_transition, "link": build_link, "unlink": build_unlink, "copy": build_copy, "run": build_run,
-}  # fmt: skip
+    "create": build_create,
+    "send": build_create,
+    "add": build_create,
+    "upsert": build_upsert,
+    "set": build_set,
+    "get": build_get,
+    "list": build_list,
+    "search": build_list,
+    "count": build_count,
+    "aggregate": build_totals,
+    "update": build_update,
+    "move": build_update,
+    "assign": build_update,
+    "delete": build_delete,
+    "clear": build_delete,
+    "transition": build_transition,
+    "link": build_link,
+    "unlink": build_unlink,
+    "copy": build_copy,
+    "run": build_run,
+}
 _ROLES = {
-    "level": "projection", "include": "expand", "include_state": "filter", "confirm": "option", "dry_run": "option",
-    "precondition": "option", "force": "option", "near": "identifier", "far": "link", "subject": "identifier", "link_filter": "link",
-}  # fmt: skip
+    "level": "projection",
+    "include": "expand",
+    "include_state": "filter",
+    "confirm": "option",
+    "dry_run": "option",
+    "precondition": "option",
+    "force": "option",
+    "near": "identifier",
+    "far": "link",
+    "subject": "identifier",
+    "link_filter": "link",
+}
 
 
 def assemble(plan: ToolPlan, blueprint: Blueprint, taken: set[str]) -> Contract:
@@ -136,9 +161,14 @@ def _case(part: Part, outcome: Outcome, returns: Expr, when: dict[str, Any]) -> 
     table = "" if "file" in part.options else part.main().name
     reads = tuple(dict.fromkeys([*outcome.reads, *([table] if table else [])]))
     return Case(
-        when=when, intent=part.options.get("file", kind), table=table, operations=tuple(outcome.operations), returns=returns, reads=reads,
+        when=when,
+        intent=part.options.get("file", kind),
+        table=table,
+        operations=tuple(outcome.operations),
+        returns=returns,
+        reads=reads,
         writes=tuple(dict.fromkeys(outcome.writes)),
-    )  # fmt: skip
+    )
 
 
 def _result(part: Part, outcome: Outcome, blueprint: Blueprint) -> tuple[Expr, dict[str, Any]]:

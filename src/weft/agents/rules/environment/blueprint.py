@@ -1,22 +1,33 @@
 """The blueprint: tables and columns while they are being inferred from the whole tool set."""
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
 from weft.agents.rules.environment.fields import Field, Schema
 from weft.agents.rules.environment.intents import noun
-from weft.agents.rules.environment.words import plural, sql_name, unique_name
+from weft.agents.rules.environment.words import listed, plural, sql_name, unique_name
 from weft.records.spec import Provenance
 from weft.records.state import Column, ColumnRole, ColumnType, DatabaseSchema, IdStyle, Table
 
 Words = tuple[str, ...]
 
 _RANK = {Provenance.INVENTED: 0, Provenance.INERT: 0, Provenance.INFERRED: 1, Provenance.DECLARED: 2}
-_CREATED = {"created", "created at", "date created", "creation time", "created date", "created on", "created date time",
-            "created time", "creation date", "create time", "creation timestamp", "created timestamp", "inserted at", "create date"}  # fmt: skip
-_UPDATED = {"updated", "updated at", "modified", "modified at", "date updated", "last modified", "last updated", "updated date",
-            "last modified date time", "last modified at", "update time", "last edited time", "date modified", "updated on",
-            "last updated at", "modified time", "updated date time", "modified date", "edited at", "last edited at"}  # fmt: skip
+_CREATED = set(
+    listed(
+        "created, created at, date created, creation time, created date, created on, created date time, "
+        "created time, creation date, create time, creation timestamp, created timestamp, inserted at, "
+        "create date "
+    )
+)
+_UPDATED = set(
+    listed(
+        "updated, updated at, modified, modified at, date updated, last modified, last updated, updated "
+        "date, last modified date time, last modified at, update time, last edited time, date modified, "
+        "updated on, last updated at, modified time, updated date time, modified date, edited at, last "
+        "edited at "
+    )
+)
 _FILLER = frozenset({"is", "new", "the", "updated"})
 
 
@@ -31,9 +42,9 @@ class ColumnPlan:
     nullable: bool = True
     role: ColumnRole = ColumnRole.ATTRIBUTE
     references: str | None = None
-    enum: list[Any] = field(default_factory=list)
+    enum: list[Any] = dataclasses.field(default_factory=list)
     unique: bool = False
-    schema: Schema = field(default_factory=dict)
+    schema: Schema = dataclasses.field(default_factory=dict)
     provenance: Provenance = Provenance.INVENTED
     evidence: str = ""
     default: Any = None
@@ -50,10 +61,19 @@ class ColumnPlan:
         """The finished column."""
         enum = tuple(self.enum) if self.type in (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.NUMBER) else ()
         return Column(
-            name=self.name, field=self.field, type=self.type, nullable=self.nullable, role=self.role,
-            references=self.references, enum=enum, unique=self.unique, schema=self.schema, provenance=self.provenance,
-            evidence=self.evidence, default=self.default,
-        )  # fmt: skip
+            name=self.name,
+            field=self.field,
+            type=self.type,
+            nullable=self.nullable,
+            role=self.role,
+            references=self.references,
+            enum=enum,
+            unique=self.unique,
+            schema=self.schema,
+            provenance=self.provenance,
+            evidence=self.evidence,
+            default=self.default,
+        )
 
 
 @dataclass
@@ -74,15 +94,15 @@ class TablePlan:
     name: str
     phrase: Words
     group: Words = ()
-    columns: list[ColumnPlan] = field(default_factory=list)
+    columns: list[ColumnPlan] = dataclasses.field(default_factory=list)
     id: str = ""
     id_style: IdStyle = IdStyle.HEX
     id_prefix: str = ""
     key: Words = ()
     relation: bool = False
     provenance: Provenance = Provenance.DECLARED
-    relations: list[Relation] = field(default_factory=list)
-    scope: list[Words] = field(default_factory=list)
+    relations: list[Relation] = dataclasses.field(default_factory=list)
+    scope: list[Words] = dataclasses.field(default_factory=list)
     writers: int = 0
     readers: int = 0
 
@@ -155,9 +175,15 @@ class TablePlan:
         name = self.fresh(sql_name(key, "value"))
         label = field_name or self.label(source.name, key)
         column = ColumnPlan(
-            name=name, field=label, key=key, type=source.type, enum=list(source.enum), schema=source.schema,
-            provenance=provenance, evidence=evidence,
-        )  # fmt: skip
+            name=name,
+            field=label,
+            key=key,
+            type=source.type,
+            enum=list(source.enum),
+            schema=source.schema,
+            provenance=provenance,
+            evidence=evidence,
+        )
         plain = " ".join(key)
         if source.type in (ColumnType.TEXT, ColumnType.DATETIME) and plain in _CREATED | _UPDATED and not source.enum:
             column.role = ColumnRole.CREATED if plain in _CREATED else ColumnRole.UPDATED
@@ -211,10 +237,15 @@ class TablePlan:
     def record(self) -> Table:
         """The finished table."""
         return Table(
-            name=self.name, entity=self.entity or self.name, columns=tuple(column.record() for column in self.columns),
-            key=self.key or (self.id,), id_style=self.id_style, id_prefix=self.id_prefix, relation=self.relation,
+            name=self.name,
+            entity=self.entity or self.name,
+            columns=tuple(column.record() for column in self.columns),
+            key=self.key or (self.id,),
+            id_style=self.id_style,
+            id_prefix=self.id_prefix,
+            relation=self.relation,
             provenance=self.provenance,
-        )  # fmt: skip
+        )
 
 
 @dataclass
@@ -222,7 +253,7 @@ class Blueprint:
     """All tables of one server."""
 
     server: str
-    tables: list[TablePlan] = field(default_factory=list)
+    tables: list[TablePlan] = dataclasses.field(default_factory=list)
 
     def table(self, name: str) -> TablePlan:
         """The table called ``name``; KeyError if there is none."""

@@ -8,11 +8,9 @@ from weft.agents.rules.environment.intents import noun
 from weft.agents.rules.environment.lexicon import WRAPPERS
 from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.rows import ELEMENT
-from weft.agents.rules.environment.words import is_plural
+from weft.agents.rules.environment.words import is_plural, listed
 
-_NAMES = frozenset(
-    ["item", "record", "row", "entry", "element", "object", "update", "change", "operation", "data", "edit"]
-)
+_NAMES = frozenset(listed("item, record, row, entry, element, object, update, change, operation, data, edit "))
 
 
 def bulk_field(part: Part) -> Field | None:

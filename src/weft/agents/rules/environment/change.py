@@ -54,7 +54,7 @@ def build_update(part: Part, blueprint: Blueprint) -> Outcome:
     )
 
 
-def _bulk_update(part: Part, blueprint: Blueprint) -> Outcome:
+def _bulk_update(part: Part, _blueprint: Blueprint) -> Outcome:
     table = part.main()
     bulk = part.one("bulk")
     assert bulk is not None
@@ -105,7 +105,7 @@ def _many(part: Part, table: TablePlan) -> list[Operation] | None:
     return [*guards(part), find, check]
 
 
-def build_transition(part: Part, blueprint: Blueprint) -> Outcome:
+def build_transition(part: Part, _blueprint: Blueprint) -> Outcome:
     """Bring rows into another state, if their present state allows it."""
     table = part.main()
     column = table.column(part.options["column"])
@@ -215,8 +215,17 @@ def build_delete(part: Part, blueprint: Blueprint) -> Outcome:
     ]
     extra: dict[str, Expr] = {} if single else {"count": var("deleted")}
     shapes = {} if single else {"count": {"type": "integer"}}
-    return Outcome(operations, "deleted", row="row" if single else "", done="deleted", reads=[table.name], extra=extra, extra_schema=shapes,
-                   writes=list(dict.fromkeys(writes)), errors=["not_found", "conflict"])  # fmt: skip
+    return Outcome(
+        operations,
+        "deleted",
+        row="row" if single else "",
+        done="deleted",
+        reads=[table.name],
+        extra=extra,
+        extra_schema=shapes,
+        writes=list(dict.fromkeys(writes)),
+        errors=["not_found", "conflict"],
+    )
 
 
 def _with_filters(operations: list[Operation], part: Part, table: TablePlan) -> list[Operation]:

@@ -29,7 +29,7 @@ def written(part: Part, values: dict[str, Expr], *, inserted: bool = False) -> l
     return [table.name, *names] if inserted else names
 
 
-def build_create(part: Part, blueprint: Blueprint) -> Outcome:
+def build_create(part: Part, _blueprint: Blueprint) -> Outcome:
     """Insert a row from the arguments; a bulk argument gives one row for each of its elements."""
     table = part.main()
     bulk = part.one("bulk")
@@ -94,7 +94,7 @@ def _as_attribute(use: Use) -> Use:
     return Use(use.field, "attribute", use.table, use.column, "", use.provenance, use.evidence, use.options)
 
 
-def build_copy(part: Part, blueprint: Blueprint) -> Outcome:
+def build_copy(part: Part, _blueprint: Blueprint) -> Outcome:
     """Insert a copy of the row that the arguments name, with what they change."""
     table = part.main()
     changed = values_of([use for use in part.uses if use.role not in ("identifier", "parent")], defaults=False)

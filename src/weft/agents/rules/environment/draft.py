@@ -1,4 +1,4 @@
-"""The rules author of environments (Weft 3.1.1, environment synthesis agent): deterministic, offline, from specs alone."""
+"""The rules author of environments (Weft 3.1.1, environment synthesis agent): deterministic, offline."""
 
 from collections.abc import Sequence
 

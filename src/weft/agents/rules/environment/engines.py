@@ -5,48 +5,26 @@ import re
 from weft.agents.rules.environment.fields import Field
 from weft.agents.rules.environment.intents import Intent
 from weft.agents.rules.environment.refused import Refused
+from weft.agents.rules.environment.words import listed
 from weft.records.spec import RefusalCode, ToolSpec
 from weft.records.state import ColumnType
 
 BIND = "bind the real package as the environment, or leave the tool out"
 
-_WORLD = frozenset(["screenshot", "click", "hover", "navigate", "browser", "scrape", "crawl", "scroll", "keyboard", "mouse", "drag", "viewport", "lighthouse", "heapsnapshot", "screencast", "webcam", "microphone", "ocr", "speech", "tts", "geocode", "geocoding", "weather", "forecast", "isochrone"])  # fmt: skip
+_WORLD = frozenset(
+    listed(
+        "screenshot, click, hover, navigate, browser, scrape, crawl, scroll, keyboard, mouse, drag, "
+        "viewport, lighthouse, heapsnapshot, screencast, webcam, microphone, ocr, speech, tts, geocode, "
+        "geocoding, weather, forecast, isochrone "
+    )
+)
 _CODE_ARGS = frozenset(
-    {
-        "code",
-        "script",
-        "javascript",
-        "expression",
-        "command",
-        "shell",
-        "python",
-        "lua",
-        "formula",
-        "js",
-        "function body",
-        "cmd",
-        "bash",
-    }
+    listed("code, script, javascript, expression, command, shell, python, lua, formula, js, function body, cmd, bash ")
 )
 _QUERY_ARGS = frozenset(
-    {
-        "sql",
-        "cypher",
-        "promql",
-        "jql",
-        "cql",
-        "kql",
-        "gaql",
-        "soql",
-        "graphql",
-        "aggregation",
-        "pipeline",
-        "aql",
-        "nql",
-        "logql",
-        "traceql",
-        "pql",
-    }
+    listed(
+        "sql, cypher, promql, jql, cql, kql, gaql, soql, graphql, aggregation, pipeline, aql, nql, logql, traceql, pql "
+    )
 )
 _QUERY_HINT = re.compile(
     r"\b(sql|cypher|promql|graphql|kql|jql|cql|soql|mdx|sparql|gaql|logql|n1ql|query dsl|duckdb)\b", re.IGNORECASE
@@ -132,21 +110,7 @@ def _check_world(tool: ToolSpec, intent: Intent | None, required: list[Field]) -
             field.words[-1] in ("url", "urls", "uri")
             and intent is not None
             and intent.verb
-            in (
-                "fetch",
-                "download",
-                "extract",
-                "read",
-                "import",
-                "map",
-                "crawl",
-                "convert",
-                "open",
-                "get",
-                "resolve",
-                "expand",
-                "parse",
-            )
+            in listed("fetch, download, extract, read, import, map, crawl, convert, open, get, resolve, expand, parse ")
         ):
             raise Refused(
                 RefusalCode.EXTERNAL_WORLD,
@@ -158,17 +122,6 @@ def _check_world(tool: ToolSpec, intent: Intent | None, required: list[Field]) -
 
 
 def _check_compute(tool: ToolSpec, intent: Intent) -> None:
-    if intent.verb in (
-        "upload",
-        "import",
-        "download",
-        "subscribe",
-        "watch",
-        "monitor",
-        "manage",
-        "toggle",
-        "extract",
-        "export",
-    ):
+    if intent.verb in listed("upload, import, download, subscribe, watch, monitor, manage, toggle, extract, export "):
         return
     raise Refused(RefusalCode.STATELESS, f"{intent.verb}: {_COMPUTES}", BIND, value=tool.name)

@@ -112,33 +112,40 @@ def _table(blueprint: Blueprint, phrase: Words, group: Words) -> TablePlan:
 def _resolve(part: Part, universe: _Universe) -> tuple[Words, Words]:
     """The entity phrase of a part, and the words that name a side or an attribute of it."""
     phrase = part.intent.phrase
-    complement = part.intent.complement
-    if not phrase and part.intent.kind == "send" and not universe.is_made(complement):
-        return universe.like_sent(part) or complement, ()
     if not phrase:
-        return (complement, ()) if complement else ((), ())
+        return _resolve_nameless(part, universe)
     if part.intent.reads and phrase[-1] in ("reply", "response") and not universe.is_made(phrase) and universe.answers:
         return universe.answers[0], ()
     if part.intent.kind in ("update", "set", "move", "transition", "assign", "run", "clear"):
         return _resolve_change(part, universe)
-    if universe.is_made(phrase):
-        return phrase, ()
-    if part.intent.kind in _MAKERS:
+    if universe.is_made(phrase) or part.intent.kind in _MAKERS:
         return phrase, ()
     if phrase[-1] in _ASPECTS and len(phrase) > 1 and universe.is_known(phrase[:-1]):
         return phrase[:-1], phrase[-1:]
     for cut in range(1, len(phrase)):
         if universe.is_made(phrase[cut:]):
             return phrase[cut:], phrase[:cut]
+    return _resolve_aspect(part, universe)
+
+
+def _resolve_nameless(part: Part, universe: _Universe) -> tuple[Words, Words]:
+    complement = part.intent.complement
+    if part.intent.kind == "send" and not universe.is_made(complement):
+        return universe.like_sent(part) or complement, ()
+    return complement, ()
+
+
+def _resolve_aspect(part: Part, universe: _Universe) -> tuple[Words, Words]:
+    """A phrase that nothing makes: the part of a made entity, a side of the complement, or an entity of its own."""
+    phrase, complement = part.intent.phrase, part.intent.complement
     if part.intent.reads:
         for made in universe.made:
-            if len(made) > len(phrase) and made[-len(phrase) :] == phrase and universe.made.count(made):
+            if len(made) > len(phrase) and made[-len(phrase) :] == phrase:
                 owner = made[: -len(phrase)]
-                if any(refers(id_parts(field)[0], owner) for field in part.fields) and not universe.is_made(phrase):
+                if any(refers(id_parts(field)[0], owner) for field in part.fields):
                     return made, ()
-    if phrase[-1] in _ASPECTS and len(phrase) > 1 and complement and universe.is_known(complement):
-        return complement, phrase
-    if len(phrase) == 1 and phrase[0] in _ASPECTS and complement:
+    known = bool(complement) and universe.is_known(complement)
+    if phrase[-1] in _ASPECTS and complement and (len(phrase) == 1 or known):
         return complement, phrase
     return phrase, ()
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.agents.rules.environment.words import tokens
+from weft.agents.rules.environment.words import listed, tokens
 from weft.records.expression import Step
 from weft.records.state import ColumnType
 
@@ -14,7 +14,9 @@ Schema = dict[str, Any]
 _MAX_DEPTH = 4
 _DATE_HINT = re.compile(r"iso[ -]?8601|rfc ?3339|yyyy-mm-dd|date-time|datetime", re.IGNORECASE)
 _ONLY_DATE = re.compile(r"yyyy-mm-dd(?!\s*[t ]?\s*hh)", re.IGNORECASE)
-_DATE_WORDS = frozenset({"at", "date", "time", "timestamp", "datetime", "since", "until", "before", "after", "on", "start", "end", "from", "to", "due", "deadline"})  # fmt: skip
+_DATE_WORDS = frozenset(
+    listed("at, date, time, timestamp, datetime, since, until, before, after, on, start, end, from, to, due, deadline ")
+)
 
 
 @dataclass(frozen=True)

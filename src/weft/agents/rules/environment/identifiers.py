@@ -227,10 +227,16 @@ def _set_key(table: TablePlan, field: Field, suffix: str, parts: Sequence[Part])
     made = [part for part in parts if part.intent.kind in ("create", "send", "upsert", "add")]
     given = bool(made) and all(_gives(part, field) for part in made)
     column = ColumnPlan(
-        name=table.fresh(name), field=label, key=tuple(words) or ("id",), type=ColumnType.INTEGER if number else ColumnType.TEXT,
-        nullable=False, role=ColumnRole.ID, schema={"type": "integer" if number else "string"},
-        provenance=Provenance.DECLARED, evidence=f"argument or result {field.name}",
-    )  # fmt: skip
+        name=table.fresh(name),
+        field=label,
+        key=tuple(words) or ("id",),
+        type=ColumnType.INTEGER if number else ColumnType.TEXT,
+        nullable=False,
+        role=ColumnRole.ID,
+        schema={"type": "integer" if number else "string"},
+        provenance=Provenance.DECLARED,
+        evidence=f"argument or result {field.name}",
+    )
     table.columns.insert(0, column)
     table.id = column.name
     table.id_style = _style(suffix, number, given, natural=not suffix, made=bool(made))
@@ -264,9 +270,16 @@ def _style(suffix: str, number: bool, given: bool, *, natural: bool, made: bool)
 
 def _synthetic(table: TablePlan) -> None:
     column = ColumnPlan(
-        name="id", field="id", key=("id",), type=ColumnType.INTEGER, nullable=False, role=ColumnRole.ID,
-        schema={"type": "integer"}, provenance=Provenance.INVENTED, evidence="no tool names an id for this entity",
-    )  # fmt: skip
+        name="id",
+        field="id",
+        key=("id",),
+        type=ColumnType.INTEGER,
+        nullable=False,
+        role=ColumnRole.ID,
+        schema={"type": "integer"},
+        provenance=Provenance.INVENTED,
+        evidence="no tool names an id for this entity",
+    )
     table.columns.insert(0, column)
     table.id = "id"
     table.id_style = IdStyle.INTEGER

@@ -144,13 +144,13 @@ def parse_words(words: Words, group: Words = ()) -> Intent | None:
     if state is not None and not (after and after[0] in ("time", "date")):
         return replace(_intent("transition", verb, before, after, group, bulk), state=state)
     kind = KIND_OF_VERB.get(verb, "compute")
-    after = _second_verb(kind, verb, after)
+    after = _second_verb(kind, after)
     if kind in ("create", "send", "add") and after[:1] in (("search",), ("query",)):
         return _intent("search", after[0], before, after[1:], group, bulk)
     return _intent(kind, verb, before, after, group, bulk)
 
 
-def _second_verb(kind: str, verb: str, after: Words) -> Words:
+def _second_verb(kind: str, after: Words) -> Words:
     """Drop ``and wait``, ``or replace`` and the like."""
     for joiner in ("and", "or"):
         if joiner in after:
@@ -214,7 +214,9 @@ def _intent(kind: str, verb: str, before: Words, after: Words, group: Words, bul
     if "by" in after:
         at = after.index("by")
         after, by = after[:at], after[at + 1 :]
-    phrase, complement, preposition = after, (), ""
+    phrase: Words = after
+    complement: Words = ()
+    preposition = ""
     for index, word in enumerate(after):
         if word in PREPOSITIONS and (index > 0 or len(after) > 1):
             phrase, complement, preposition = after[:index], after[index + 1 :], word
@@ -225,9 +227,17 @@ def _intent(kind: str, verb: str, before: Words, after: Words, group: Words, bul
         front = _clean(before)
         phrase = phrase if front and noun(phrase)[:1] == noun(front)[-1:] else front + phrase
     return Intent(
-        kind=kind, verb=verb, phrase=noun(phrase), complement=noun(complement), preposition=preposition, by=by, group=group,
-        plural=bool(phrase) and is_plural(phrase[-1]), bulk=bulk, words=phrase,
-    )  # fmt: skip
+        kind=kind,
+        verb=verb,
+        phrase=noun(phrase),
+        complement=noun(complement),
+        preposition=preposition,
+        by=by,
+        group=group,
+        plural=bool(phrase) and is_plural(phrase[-1]),
+        bulk=bulk,
+        words=phrase,
+    )
 
 
 def _clean(words: Words) -> Words:
@@ -239,9 +249,15 @@ _INFLECTED = re.compile(r"^(.+?)(?:s|es|ing|ed)$")
 
 def base_verb(word: str) -> str:
     """The verb of an inflected form: ``retrieves`` -> ``retrieve``."""
-    for candidate in (word, word[:-1] if word.endswith("s") else "", word[:-2] if word.endswith(("es", "ed")) else "",
-                      word[:-3] if word.endswith("ing") else "", word[:-3] + "e" if word.endswith("ing") else "",
-                      word[:-1] if word.endswith("d") else "", word[:-3] + "y" if word.endswith("ies") else ""):  # fmt: skip
+    for candidate in (
+        word,
+        word[:-1] if word.endswith("s") else "",
+        word[:-2] if word.endswith(("es", "ed")) else "",
+        word[:-3] if word.endswith("ing") else "",
+        word[:-3] + "e" if word.endswith("ing") else "",
+        word[:-1] if word.endswith("d") else "",
+        word[:-3] + "y" if word.endswith("ies") else "",
+    ):
         if candidate and is_verb(candidate):
             return candidate
     return ""
@@ -281,11 +297,25 @@ def tool_intent(tool: ToolSpec, prefix: Words) -> Intent | None:
         if not kind:
             return None
         clean = _clean(words)
-        found = Intent(kind=kind, verb=said.verb if said else "get", phrase=noun(clean), group=group, words=clean,
-                       plural=bool(clean) and is_plural(clean[-1]), state=said.state if said else None, said_by="description")  # fmt: skip
+        found = Intent(
+            kind=kind,
+            verb=said.verb if said else "get",
+            phrase=noun(clean),
+            group=group,
+            words=clean,
+            plural=bool(clean) and is_plural(clean[-1]),
+            state=said.state if said else None,
+            said_by="description",
+        )
     if not found.phrase and said is not None and said.phrase and len(said.phrase) <= 3:
-        found = replace(found, phrase=said.phrase, plural=said.plural, complement=found.complement or said.complement,
-                        preposition=found.preposition or said.preposition, words=said.words)  # fmt: skip
+        found = replace(
+            found,
+            phrase=said.phrase,
+            plural=said.plural,
+            complement=found.complement or said.complement,
+            preposition=found.preposition or said.preposition,
+            words=said.words,
+        )
     return _by_hint(found, said, tool)
 
 

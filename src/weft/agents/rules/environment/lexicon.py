@@ -3,115 +3,167 @@
 import re
 
 from weft.agents.rules.environment.fields import Field
+from weft.agents.rules.environment.words import listed
 from weft.records.state import ColumnType
 
 WRAPPERS = frozenset(
-    [
-        "body",
-        "data",
-        "input",
-        "payload",
-        "params",
-        "parameters",
-        "request",
-        "attributes",
-        "options",
-        "args",
-        "arguments",
-        "filter",
-        "filters",
-        "pagination",
-        "changes",
-        "values",
-        "resource",
-        "object",
-        "item",
-        "record",
-        "details",
-        "spec",
-        "query",
-        "settings",
-        "update",
-        "updates",
-        "create",
-        "definition",
-        "entity",
-        "template",
-        "model",
-        "config",
-        "configuration",
-        "metadata",
-    ]
+    listed(
+        "body, data, input, payload, params, parameters, request, attributes, options, args, arguments, "
+        "filter, filters, pagination, changes, values, resource, object, item, record, details, spec, "
+        "query, settings, update, updates, create, definition, entity, template, model, config, "
+        "configuration, metadata "
+    )
 )
 """Last words of object arguments that only wrap attributes."""
 
 ABBREVIATIONS = {
-    "repo": "repository", "org": "organization", "organisation": "organization", "env": "environment", "db": "database",
-    "doc": "document", "dir": "directory", "msg": "message", "pr": "pull_request", "mr": "merge_request", "img": "image",
-    "config": "configuration", "acct": "account", "dept": "department", "addr": "address", "num": "number", "desc": "description",
-    "folder": "folder", "favourite": "favorite", "colour": "color", "lib": "library", "app": "application", "apps": "application",
-}  # fmt: skip
-
-ID_WORDS = ("id", "ids", "uuid", "uuids", "uid", "guid", "gid", "gids", "sid", "sids", "iid", "oid", "key", "keys", "slug", "number", "numbers", "pk", "ref", "code", "identifier", "identifiers", "handle", "ts", "idx")  # fmt: skip
-STRONG_IDS = ("id", "uuid", "uid", "guid", "gid", "sid", "iid", "oid", "pk", "identifier")
-NATURAL_WORDS = ("name", "slug", "path", "key", "title", "email", "username", "login", "symbol", "ticker", "domain", "url", "handle", "code", "number", "tag", "filename", "host", "hostname", "timestamp", "ts", "identifier", "alias")  # fmt: skip
-
-_LIMITS = {"limit", "per page", "page size", "pagesize", "max results", "maxresults", "max items", "count", "top", "first", "take", "size",
-           "num results", "n results", "results per page", "number of results", "top k", "rows", "max count", "limit results", "maximum results",
-           "num", "n", "result limit", "results limit", "items per page", "max", "last", "perpage", "last n", "max records", "page limit",
-           "number", "amount", "num items", "max entries", "max rows"}  # fmt: skip
-_OFFSETS = {
-    "offset",
-    "skip",
-    "start",
-    "start index",
-    "start at",
-    "from",
-    "page offset",
-    "begin",
-    "start from",
-    "start position",
+    "repo": "repository",
+    "org": "organization",
+    "organisation": "organization",
+    "env": "environment",
+    "db": "database",
+    "doc": "document",
+    "dir": "directory",
+    "msg": "message",
+    "pr": "pull_request",
+    "mr": "merge_request",
+    "img": "image",
+    "config": "configuration",
+    "acct": "account",
+    "dept": "department",
+    "addr": "address",
+    "num": "number",
+    "desc": "description",
+    "folder": "folder",
+    "favourite": "favorite",
+    "colour": "color",
+    "lib": "library",
+    "app": "application",
+    "apps": "application",
 }
+
+ID_WORDS = listed(
+    "id, ids, uuid, uuids, uid, guid, gid, gids, sid, sids, iid, oid, key, keys, slug, number, "
+    "numbers, pk, ref, code, identifier, identifiers, handle, ts, idx "
+)
+STRONG_IDS = listed("id, uuid, uid, guid, gid, sid, iid, oid, pk, identifier ")
+NATURAL_WORDS = listed(
+    "name, slug, path, key, title, email, username, login, symbol, ticker, domain, url, handle, code, "
+    "number, tag, filename, host, hostname, timestamp, ts, identifier, alias "
+)
+
+_LIMITS = set(
+    listed(
+        "limit, per page, page size, pagesize, max results, maxresults, max items, count, top, first, "
+        "take, size, num results, n results, results per page, number of results, top k, rows, max count, "
+        "limit results, maximum results, num, n, result limit, results limit, items per page, max, last, "
+        "perpage, last n, max records, page limit, number, amount, num items, max entries, max rows "
+    )
+)
+_OFFSETS = set(
+    listed("offset, skip, start, start index, start at, from, page offset, begin, start from, start position ")
+)
 _PAGES = {"page", "page number", "page num", "page index", "page no", "current page", "pagenumber"}
-_CURSORS = {"cursor", "page token", "next token", "pagetoken", "next page token", "starting after", "start cursor", "after",
-            "pagination token", "continuation token", "skiptoken", "skip token", "next cursor", "scroll id", "marker", "bookmark",
-            "after cursor", "before cursor", "continuation", "end cursor", "nextpagetoken", "page cursor", "paging token", "ending before",
-            "pagination cursor", "page after", "continue", "continue token", "next"}  # fmt: skip
-_SORTS = {"sort", "sort by", "order by", "orderby", "sort field", "sort key", "sort column", "sorting", "sortby", "order", "sort on",
-          "order field", "ordering", "sort option", "sort type"}  # fmt: skip
-_DIRECTIONS = {"direction", "order", "sort order", "sort direction", "sort dir", "ascending", "descending", "desc", "asc", "reverse",
-               "order direction", "order dir", "sortorder", "sort descending", "sort desc", "sort ascending", "order by direction",
-               "reverse order", "newest first", "sort"}  # fmt: skip
-_PROJECTIONS = {"field", "select", "opt field", "include field", "column", "return field", "output field", "selected field",
-                "field name", "filter property", "return property", "response field", "projection", "field to return",
-                "property to return", "exclude field", "requested field", "attribute to retrieve", "only field"}  # fmt: skip
-_SEARCHES = {"q", "query", "search", "keyword", "search term", "search query", "term", "text", "search text", "query string",
-             "search string", "name pattern", "pattern", "phrase", "filter text", "search keyword", "querystring", "contain",
-             "name filter", "name contain", "title contain", "search phrase", "free text", "query text", "name query",
-             "search title", "text query", "search name", "match", "substring", "name like", "filter by name"}  # fmt: skip
-_MIN = {"min", "minimum", "gte", "gt", "since", "after", "from", "start", "begin", "starting", "newer", "oldest", "lower", "earliest", "above", "greater", "updated_since"}  # fmt: skip
-_MAX = {"max", "maximum", "lte", "lt", "until", "before", "to", "end", "ending", "older", "latest", "upper", "till", "below", "less", "through"}  # fmt: skip
+_CURSORS = set(
+    listed(
+        "cursor, page token, next token, pagetoken, next page token, starting after, start cursor, after, "
+        "pagination token, continuation token, skiptoken, skip token, next cursor, scroll id, marker, "
+        "bookmark, after cursor, before cursor, continuation, end cursor, nextpagetoken, page cursor, "
+        "paging token, ending before, pagination cursor, page after, continue, continue token, next "
+    )
+)
+_SORTS = set(
+    listed(
+        "sort, sort by, order by, orderby, sort field, sort key, sort column, sorting, sortby, order, "
+        "sort on, order field, ordering, sort option, sort type "
+    )
+)
+_DIRECTIONS = set(
+    listed(
+        "direction, order, sort order, sort direction, sort dir, ascending, descending, desc, asc, "
+        "reverse, order direction, order dir, sortorder, sort descending, sort desc, sort ascending, "
+        "order by direction, reverse order, newest first, sort "
+    )
+)
+_PROJECTIONS = set(
+    listed(
+        "field, select, opt field, include field, column, return field, output field, selected field, "
+        "field name, filter property, return property, response field, projection, field to return, "
+        "property to return, exclude field, requested field, attribute to retrieve, only field "
+    )
+)
+_SEARCHES = set(
+    listed(
+        "q, query, search, keyword, search term, search query, term, text, search text, query string, "
+        "search string, name pattern, pattern, phrase, filter text, search keyword, querystring, contain, "
+        "name filter, name contain, title contain, search phrase, free text, query text, name query, "
+        "search title, text query, search name, match, substring, name like, filter by name "
+    )
+)
+_MIN = set(
+    listed(
+        "min, minimum, gte, gt, since, after, from, start, begin, starting, newer, oldest, lower, "
+        "earliest, above, greater, updated_since "
+    )
+)
+_MAX = set(
+    listed("max, maximum, lte, lt, until, before, to, end, ending, older, latest, upper, till, below, less, through ")
+)
 
 CONTROL: dict[str, frozenset[str]] = {
-    "timeout": frozenset({"timeout", "timeout ms", "timeout second", "timeout sec", "max wait", "wait second", "poll interval",
-                          "wait timeout", "request timeout", "timeoutms", "poll interval second", "wait for completion", "wait",
-                          "timeout minute", "max wait second", "poll", "wait time"}),
-    "locale": frozenset({"locale", "lang", "language code", "hl", "accept language", "locale code", "timezone", "time zone", "tz", "display language", "language"}),
-    "credential": frozenset({"api key", "apikey", "access token", "api token", "auth token", "credential", "client secret", "bearer token",
-                             "auth", "x api key", "authorization", "token", "oauth token", "personal access token"}),
-    "verbosity": frozenset({"verbose", "debug", "verbosity", "quiet", "include debug", "pretty", "silent", "log level", "minify", "compact"}),
-    "format": frozenset({"format", "response format", "output format", "body format", "return format", "accept", "result format",
-                         "response type", "encoding", "output type", "output", "display value", "response mode", "output mode"}),
-    "client_hint": frozenset({"user agent", "request id", "idempotency key", "trace id", "reasoning", "explanation", "thought", "rationale",
-                              "use cache", "no cache", "cache", "force refresh", "refresh", "bypass cache", "cache ttl", "include header",
-                              "client request id", "correlation id", "exclude response", "fetch all page", "fetch all", "auto paginate",
-                              "max page", "consistency level", "prefer", "intent", "instance", "x request id", "wait mode", "chunk size",
-                              "batch size", "concurrency", "max retry", "retry", "skip cache", "all page"}),
-}  # fmt: skip
+    "timeout": frozenset(
+        listed(
+            "timeout, timeout ms, timeout second, timeout sec, max wait, wait second, poll interval, wait "
+            "timeout, request timeout, timeoutms, poll interval second, wait for completion, wait, timeout "
+            "minute, max wait second, poll, wait time "
+        )
+    ),
+    "locale": frozenset(
+        listed(
+            "locale, lang, language code, hl, accept language, locale code, timezone, time zone, tz, display "
+            "language, language "
+        )
+    ),
+    "credential": frozenset(
+        listed(
+            "api key, apikey, access token, api token, auth token, credential, client secret, bearer token, "
+            "auth, x api key, authorization, token, oauth token, personal access token "
+        )
+    ),
+    "verbosity": frozenset(
+        listed("verbose, debug, verbosity, quiet, include debug, pretty, silent, log level, minify, compact ")
+    ),
+    "format": frozenset(
+        listed(
+            "format, response format, output format, body format, return format, accept, result format, "
+            "response type, encoding, output type, output, display value, response mode, output mode "
+        )
+    ),
+    "client_hint": frozenset(
+        listed(
+            "user agent, request id, idempotency key, trace id, reasoning, explanation, thought, rationale, "
+            "use cache, no cache, cache, force refresh, refresh, bypass cache, cache ttl, include header, "
+            "client request id, correlation id, exclude response, fetch all page, fetch all, auto paginate, "
+            "max page, consistency level, prefer, intent, instance, x request id, wait mode, chunk size, "
+            "batch size, concurrency, max retry, retry, skip cache, all page "
+        )
+    ),
+}
 """Control arguments: reason -> singular names. On writes they are stored when the server also returns them."""
 
-MINIMAL = frozenset(["minimal", "summary", "concise", "brief", "basic", "compact", "short", "light", "lite", "less", "simple", "id", "ids", "names", "overview", "essentials", "small", "metadata", "preview", "full_summary", "low"])  # fmt: skip
-_LEVELS = {"detail", "detail level", "view", "verbosity", "level", "response size", "mode", "depth", "detailed", "full", "response detail", "return type", "level of detail", "content level", "summary only", "detail mode", "concise", "brief", "summary"}  # fmt: skip
+MINIMAL = frozenset(
+    listed(
+        "minimal, summary, concise, brief, basic, compact, short, light, lite, less, simple, id, ids, "
+        "names, overview, essentials, small, metadata, preview, full_summary, low "
+    )
+)
+_LEVELS = set(
+    listed(
+        "detail, detail level, view, verbosity, level, response size, mode, depth, detailed, full, "
+        "response detail, return type, level of detail, content level, summary only, detail mode, "
+        "concise, brief, summary "
+    )
+)
 
 
 def joined(field: Field) -> str:

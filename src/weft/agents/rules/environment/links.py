@@ -42,10 +42,17 @@ def _key(table: TablePlan, target: TablePlan, prefix: str) -> str:
     key = target.column(target.id)
     words = (*target.phrase, "id") if not prefix else (prefix, *target.phrase, "id")
     column = ColumnPlan(
-        name=table.fresh("_".join(words)), field=table.fresh_field("_".join(words)), key=words, type=key.type, nullable=False,
-        role=ColumnRole.FOREIGN_KEY, references=target.name, schema=key.schema, provenance=Provenance.INFERRED,
+        name=table.fresh("_".join(words)),
+        field=table.fresh_field("_".join(words)),
+        key=words,
+        type=key.type,
+        nullable=False,
+        role=ColumnRole.FOREIGN_KEY,
+        references=target.name,
+        schema=key.schema,
+        provenance=Provenance.INFERRED,
         evidence="tools join the two entities",
-    )  # fmt: skip
+    )
     table.columns.append(column)
     return column.name
 
@@ -118,8 +125,15 @@ def build_link(part: Part, blueprint: Blueprint) -> Outcome:
     after = Find(
         op="find", into="row", table=near.name, where=(Where(test="eq", column=near.id, value=var("row", near.id)),)
     )
-    return Outcome([*guards(part), near_row, *steps, after], "row", done="linked", table=near, reads=[near.name, far.name, table.name],
-                   writes=[table.name, *[f"{table.name}.{name}" for name in (*row, relation.far)]], errors=["not_found", "conflict"])  # fmt: skip
+    return Outcome(
+        [*guards(part), near_row, *steps, after],
+        "row",
+        done="linked",
+        table=near,
+        reads=[near.name, far.name, table.name],
+        writes=[table.name, *[f"{table.name}.{name}" for name in (*row, relation.far)]],
+        errors=["not_found", "conflict"],
+    )
 
 
 def build_unlink(part: Part, blueprint: Blueprint) -> Outcome:
@@ -127,15 +141,24 @@ def build_unlink(part: Part, blueprint: Blueprint) -> Outcome:
     relation, near_row, near, far = _sides(part, blueprint)
     table = blueprint.table(relation.table)
     steps = _per_far(part, relation, far, None, table)
-    return Outcome([*guards(part), near_row, *steps], "row", done="unlinked", table=near, reads=[near.name, far.name, table.name],
-                   writes=[table.name], errors=["not_found"])  # fmt: skip
+    return Outcome(
+        [*guards(part), near_row, *steps],
+        "row",
+        done="unlinked",
+        table=near,
+        reads=[near.name, far.name, table.name],
+        writes=[table.name],
+        errors=["not_found"],
+    )
 
 
-def _sides(part: Part, blueprint: Blueprint) -> tuple[Relation, Find, TablePlan, TablePlan]:
-    assert part.link is not None and part.link[1] is not None
+def _sides(part: Part, _blueprint: Blueprint) -> tuple[Relation, Find, TablePlan, TablePlan]:
+    assert part.link is not None
+    assert part.link[1] is not None
     near, far = part.link[0], part.link[1]
     use = part.one("near")
-    assert use is not None and use.column is not None
+    assert use is not None
+    assert use.column is not None
     value = fitted(argument(use.field), use.field, use.column)
     error = ErrorSpec(code="not_found", message=f"no {near.entity} with {use.field.name} {{{use.field.dotted}}}")
     find = Find(
@@ -149,7 +172,8 @@ def _per_far(
 ) -> list[Operation]:
     """The operations for each linked row: insert with ``row``, or delete without."""
     use = part.one("far")
-    assert use is not None and use.column is not None
+    assert use is not None
+    assert use.column is not None
     many = bool(use.options.get("many"))
     value: Expr = var("far_id") if many else fitted(argument(use.field), use.field, use.column)
     step: list[Operation] = []

@@ -1,6 +1,7 @@
 """Plans: a tool split into parts, one per case, with what each of its arguments is for."""
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
 from weft.agents.rules.environment.blueprint import ColumnPlan, TablePlan
@@ -35,7 +36,7 @@ class Use:
     test: str = ""
     provenance: Provenance = Provenance.DECLARED
     evidence: str = ""
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclass
@@ -45,12 +46,12 @@ class Part:
     tool: ToolSpec
     intent: Intent
     fields: list[Field]
-    when: dict[str, Any] = field(default_factory=dict)
+    when: dict[str, Any] = dataclasses.field(default_factory=dict)
     table: TablePlan | None = None
     rest: Words = ()
     link: tuple[TablePlan, TablePlan | None, Words] | None = None
-    uses: list[Use] = field(default_factory=list)
-    options: dict[str, Any] = field(default_factory=dict)
+    uses: list[Use] = dataclasses.field(default_factory=list)
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
     problem: Refused | None = None
 
     @property
@@ -78,7 +79,7 @@ class ToolPlan:
 
     tool: ToolSpec
     fields: list[Field]
-    parts: list[Part] = field(default_factory=list)
+    parts: list[Part] = dataclasses.field(default_factory=list)
     action: Field | None = None
     problem: Refused | None = None
-    cases: list[Case] = field(default_factory=list)
+    cases: list[Case] = dataclasses.field(default_factory=list)

@@ -1,9 +1,10 @@
 """Planning: from a spec to tables and parts with every argument's use, before any operation is written."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from weft.agents.rules.environment.actions import action_intent, action_values, needed_for, used_by
-from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, TablePlan
+from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, Relation, TablePlan
 from weft.agents.rules.environment.bulk import bulk_field, element_fields, usable
 from weft.agents.rules.environment.engines import BIND, check_engine
 from weft.agents.rules.environment.entities import make_tables
@@ -83,7 +84,7 @@ def plan_server(spec: McpSpec) -> ServerPlan:
     return plan
 
 
-def _each(parts: list[Part], step, blueprint: Blueprint) -> None:  # type: ignore[no-untyped-def]
+def _each(parts: list[Part], step: Callable[[Part, Blueprint], None], blueprint: Blueprint) -> None:
     for part in parts:
         if part.problem is None:
             try:
@@ -234,7 +235,6 @@ def _bulk(part: Part, blueprint: Blueprint) -> None:
 
 
 def _assign_reading(part: Part, blueprint: Blueprint) -> None:
-    table = part.main()
     kept: list[Field] = []
     for field in part.fields:
         relation = _through(field, part, blueprint)
@@ -260,7 +260,7 @@ def _assign_reading(part: Part, blueprint: Blueprint) -> None:
     part.fields = everything
 
 
-def _through(field: Field, part: Part, blueprint: Blueprint):  # type: ignore[no-untyped-def]
+def _through(field: Field, part: Part, blueprint: Blueprint) -> Relation | None:
     """The relation by which an argument that names a holder selects linked rows."""
     base, suffix = id_parts(field)
     if not suffix or not base or not scalar_id(field):
@@ -277,7 +277,7 @@ def _through(field: Field, part: Part, blueprint: Blueprint):  # type: ignore[no
     return None
 
 
-def replace_sides(relation):  # type: ignore[no-untyped-def]
+def replace_sides(relation: Relation) -> Relation:
     """The relation seen from its far side."""
     return replace(relation, near=relation.far, far=relation.near)
 
@@ -303,7 +303,7 @@ def _grow(part: Part, blueprint: Blueprint) -> None:
     Shaper(part, Outcome([], kind, table=table, page="page"), blueprint, grow=True).result()
 
 
-def _needs(part: Part, blueprint: Blueprint) -> None:
+def _needs(part: Part, _blueprint: Blueprint) -> None:
     """Mark the optional arguments without which a part cannot run."""
     named = part.options.get("guarded", [])
     for use in part.uses:

@@ -46,7 +46,7 @@ def reads_of(part: Part) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def build_get(part: Part, blueprint: Blueprint) -> Outcome:
+def build_get(part: Part, _blueprint: Blueprint) -> Outcome:
     """Find one row; a part without selecting arguments reads the first row (a singleton)."""
     table = part.main()
     extra = filters(part, table)
@@ -57,7 +57,7 @@ def build_get(part: Part, blueprint: Blueprint) -> Outcome:
     return Outcome(operations, "row", reads=reads_of(part), errors=["not_found"])
 
 
-def build_list(part: Part, blueprint: Blueprint) -> Outcome:
+def build_list(part: Part, _blueprint: Blueprint) -> Outcome:
     """Find the rows that match the filters, in order, cut to a page."""
     table = part.main()
     find = Find(
@@ -76,16 +76,24 @@ def _page(paging: dict[str, Use | None]) -> Page:
     schema = limit.field.schema if limit is not None else {}
     maximum = schema.get("maximum")
     default = schema.get("default")
-    known = isinstance(default, int) and not isinstance(default, bool) and default > 0
+    known = default if isinstance(default, int) and not isinstance(default, bool) and default > 0 else 0
     page = paging["page"]
     first = page.field.schema.get("minimum", page.field.schema.get("default", 1)) if page is not None else 1
     values: dict[str, Expr | None] = {role: _whole(use) for role, use in paging.items()}
     return Page(
-        op="page", into="page", over="rows", limit=values["limit"], offset=values["offset"], page=values["page"],
-        cursor=values["cursor"], default_limit=int(default) if known else (50 if limit is not None else _SMALL_PAGE),
-        maximum=int(maximum) if isinstance(maximum, int | float) and not isinstance(maximum, bool) and maximum >= 1 else 1000,
+        op="page",
+        into="page",
+        over="rows",
+        limit=values["limit"],
+        offset=values["offset"],
+        page=values["page"],
+        cursor=values["cursor"],
+        default_limit=known or (50 if limit is not None else _SMALL_PAGE),
+        maximum=int(maximum)
+        if isinstance(maximum, int | float) and not isinstance(maximum, bool) and maximum >= 1
+        else 1000,
         first_page=0 if first == 0 else 1,
-    )  # fmt: skip
+    )
 
 
 def _whole(use: Use | None) -> Expr | None:
@@ -155,7 +163,7 @@ def sort_names(table: TablePlan) -> dict[str, str]:
     return names
 
 
-def build_count(part: Part, blueprint: Blueprint) -> Outcome:
+def build_count(part: Part, _blueprint: Blueprint) -> Outcome:
     """Count the rows that match."""
     table = part.main()
     value = Aggregate(op="aggregate", table=table.name, fn="count", where=filters(part, table))
@@ -170,7 +178,7 @@ def build_count(part: Part, blueprint: Blueprint) -> Outcome:
     )
 
 
-def build_totals(part: Part, blueprint: Blueprint) -> Outcome:
+def build_totals(part: Part, _blueprint: Blueprint) -> Outcome:
     """Count the rows that match, in all and by status or another enumerated column."""
     table = part.main()
     where = filters(part, table)

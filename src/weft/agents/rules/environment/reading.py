@@ -18,29 +18,21 @@ from weft.agents.rules.environment.lexicon import (
 )
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.refused import Refused
+from weft.agents.rules.environment.words import listed
 from weft.records.spec import Provenance, RefusalCode
 from weft.records.state import ColumnRole, ColumnType
 
 _SHOW = frozenset(
-    {
-        "include",
-        "with",
-        "show",
-        "expand",
-        "return",
-        "load",
-        "fetch",
-        "includes",
-        "embed",
-        "exclude",
-        "omit",
-        "skip",
-        "hide",
-        "without",
-    }
+    listed("include, with, show, expand, return, load, fetch, includes, embed, exclude, omit, skip, hide, without ")
 )
 _HIDE = frozenset({"exclude", "omit", "skip", "hide", "without"})
-_STATES = frozenset(["archived", "deleted", "inactive", "closed", "completed", "trashed", "disabled", "hidden", "draft", "drafts", "resolved", "expired", "cancelled", "private", "trash", "spam", "deactivated", "removed", "suspended", "merged", "done", "paused", "read", "public", "system", "internal", "muted", "all"])  # fmt: skip
+_STATES = frozenset(
+    listed(
+        "archived, deleted, inactive, closed, completed, trashed, disabled, hidden, draft, drafts, "
+        "resolved, expired, cancelled, private, trash, spam, deactivated, removed, suspended, merged, "
+        "done, paused, read, public, system, internal, muted, all "
+    )
+)
 _DATES = (ColumnType.DATETIME, ColumnType.DATE)
 _FREE_LIMIT = 3
 
@@ -197,19 +189,8 @@ def _filter_words(field: Field) -> tuple[str, ...]:
     words = field.words
     if len(words) > 1 and words[0] in ("filter", "by", "search", "match", "matching"):
         words = words[1:]
-    if len(words) > 1 and words[-1] in (
-        "filter",
-        "contains",
-        "like",
-        "pattern",
-        "prefix",
-        "equals",
-        "eq",
-        "query",
-        "any",
-        "in",
-        "all",
-        "regex",
+    if len(words) > 1 and words[-1] in listed(
+        "filter, contains, like, pattern, prefix, equals, eq, query, any, in, all, regex "
     ):
         words = words[:-1]
     if len(words) > 1 and words[0] == "by":
@@ -297,7 +278,7 @@ def _refuse_invented(field: Field, part: Part, table: TablePlan, blueprint: Blue
         return
     base, suffix = id_parts(field)
     hint = field.description.lower()
-    spoken = len(hint.split()) >= 2 or any(blueprint.by_phrase(base) is not None for _ in (0,))
+    spoken = len(hint.split()) >= 2 or blueprint.by_phrase(base) is not None
     if suffix or spoken or (scalar_id(field) and part.intent.kind == "get"):
         return
     if scalar_id(field) and any(field.required and other is not field for other in part.fields):

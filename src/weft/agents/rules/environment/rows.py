@@ -31,9 +31,14 @@ from weft.records.expression import (
 from weft.records.state import ColumnRole, ColumnType
 
 _TYPES = {
-    ColumnType.TEXT: "string", ColumnType.INTEGER: "integer", ColumnType.NUMBER: "number", ColumnType.BOOLEAN: "boolean",
-    ColumnType.DATETIME: "string", ColumnType.DATE: "string", ColumnType.TIME: "string",
-}  # fmt: skip
+    ColumnType.TEXT: "string",
+    ColumnType.INTEGER: "integer",
+    ColumnType.NUMBER: "number",
+    ColumnType.BOOLEAN: "boolean",
+    ColumnType.DATETIME: "string",
+    ColumnType.DATE: "string",
+    ColumnType.TIME: "string",
+}
 ABSENT = Absent(op="absent")
 
 

@@ -16,12 +16,32 @@ from weft.records.spec import Provenance
 from weft.records.state import ColumnRole, ColumnType, IdStyle
 
 _NOUNS = {
-    "run": ("run", "execution", "job", "build"), "trigger": ("run", "execution", "job", "build", "pipeline"), "execute": ("execution", "run"),
-    "launch": ("launch", "run"), "invoke": ("invocation", "run"), "deploy": ("deployment",), "redeploy": ("deployment",), "sync": ("sync", "operation"),
-    "scan": ("scan",), "backup": ("backup",), "restart": ("restart",), "reboot": ("reboot",), "install": ("installation",), "snapshot": ("snapshot",),
-    "rerun": ("run", "job"), "retry": ("retry", "run", "job"), "replay": ("replay",), "rebuild": ("rebuild", "build"), "dispatch": ("dispatch", "run"),
-    "apply": ("application",), "process": ("processing",), "perform": ("run",), "recreate": ("recreation",), "reload": ("reload",), "power": ("power_action",),
-}  # fmt: skip
+    "run": ("run", "execution", "job", "build"),
+    "trigger": ("run", "execution", "job", "build", "pipeline"),
+    "execute": ("execution", "run"),
+    "launch": ("launch", "run"),
+    "invoke": ("invocation", "run"),
+    "deploy": ("deployment",),
+    "redeploy": ("deployment",),
+    "sync": ("sync", "operation"),
+    "scan": ("scan",),
+    "backup": ("backup",),
+    "restart": ("restart",),
+    "reboot": ("reboot",),
+    "install": ("installation",),
+    "snapshot": ("snapshot",),
+    "rerun": ("run", "job"),
+    "retry": ("retry", "run", "job"),
+    "replay": ("replay",),
+    "rebuild": ("rebuild", "build"),
+    "dispatch": ("dispatch", "run"),
+    "apply": ("application",),
+    "process": ("processing",),
+    "perform": ("run",),
+    "recreate": ("recreation",),
+    "reload": ("reload",),
+    "power": ("power_action",),
+}
 
 
 def make_run_table(part: Part, blueprint: Blueprint) -> None:
@@ -48,8 +68,17 @@ def make_run_table(part: Part, blueprint: Blueprint) -> None:
 
 
 def _key() -> ColumnPlan:
-    return ColumnPlan(name="id", field="id", key=("id",), type=ColumnType.INTEGER, nullable=False, role=ColumnRole.ID,
-                      schema={"type": "integer"}, provenance=Provenance.INFERRED, evidence="a run is told from others by it")  # fmt: skip
+    return ColumnPlan(
+        name="id",
+        field="id",
+        key=("id",),
+        type=ColumnType.INTEGER,
+        nullable=False,
+        role=ColumnRole.ID,
+        schema={"type": "integer"},
+        provenance=Provenance.INFERRED,
+        evidence="a run is told from others by it",
+    )
 
 
 def assign_run(part: Part, blueprint: Blueprint) -> None:
@@ -125,7 +154,7 @@ def _reference(subject: TablePlan, table: TablePlan) -> ColumnPlan:
     return column
 
 
-def build_run(part: Part, blueprint: Blueprint) -> Outcome:
+def build_run(part: Part, _blueprint: Blueprint) -> Outcome:
     """Insert the run, after what it runs on was found."""
     table = part.main()
     values = values_of(part.uses, defaults=True)

@@ -71,7 +71,7 @@ def _target(name: str, use: Use, part: Part, table: TablePlan, blueprint: Bluepr
     return (column_found.field, column_found) if column_found.hidden else None
 
 
-def _include_state(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) -> None:
+def _include_state(use: Use, part: Part, table: TablePlan, _blueprint: Blueprint) -> None:
     state = use.options["state"]
     for words in ((state,), ("is", state)):
         found = table.find(words)
@@ -89,7 +89,7 @@ def _include_state(use: Use, part: Part, table: TablePlan, blueprint: Blueprint)
     use.options["column"] = column.name
 
 
-def _precondition(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) -> None:
+def _precondition(use: Use, part: Part, table: TablePlan, _blueprint: Blueprint) -> None:
     field = use.field
     words = tuple(word for word in field.words if word not in ("expected", "if", "match")) or ("etag",)
     found = table.find(words)
@@ -104,7 +104,7 @@ def _precondition(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) 
     use.column = found
 
 
-def _force(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) -> None:
+def _force(use: Use, part: Part, table: TablePlan, _blueprint: Blueprint) -> None:
     column = table.find(("protected",))
     if column is None or column.type != ColumnType.BOOLEAN:
         column = table.plain(
@@ -117,7 +117,7 @@ def _force(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) -> None
     use.options["column"] = column.name
 
 
-def _sort(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) -> None:
+def _sort(use: Use, part: Part, table: TablePlan, _blueprint: Blueprint) -> None:
     columns: dict[str, str] = {}
     down: list[str] = []
     if not use.field.enum:
@@ -198,18 +198,18 @@ def _sort_column(words: tuple[str, ...], use: Use, part: Part, table: TablePlan)
     return column
 
 
-def _search(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) -> None:
+def _search(_use: Use, _part: Part, table: TablePlan, _blueprint: Blueprint) -> None:
     text_columns(table)
 
 
-def _level(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) -> None:
+def _level(use: Use, part: Part, table: TablePlan, _blueprint: Blueprint) -> None:
     if part.tool.output_schema is not None and (part.tool.output_schema or {}).get("properties"):
         use.role, use.provenance, use.evidence = "inert", Provenance.INERT, "verbosity"
     elif sum(not column.hidden for column in table.columns) < 2:
         table.plain("description", ColumnType.TEXT, evidence=f"{singular_text(use.field.words)} leaves it out")
 
 
-def _projection(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) -> None:
+def _projection(use: Use, part: Part, table: TablePlan, _blueprint: Blueprint) -> None:
     if part.tool.output_schema is not None and (part.tool.output_schema or {}).get("properties"):
         use.role, use.provenance, use.evidence = "inert", Provenance.INERT, "format: the declared result is whole"
     elif sum(not column.hidden for column in table.columns) < 2:
@@ -217,6 +217,12 @@ def _projection(use: Use, part: Part, table: TablePlan, blueprint: Blueprint) ->
 
 
 _SETTLERS = {
-    "include": _include, "include_state": _include_state, "precondition": _precondition, "force": _force, "sort": _sort,
-    "search": _search, "level": _level, "projection": _projection,
-}  # fmt: skip
+    "include": _include,
+    "include_state": _include_state,
+    "precondition": _precondition,
+    "force": _force,
+    "sort": _sort,
+    "search": _search,
+    "level": _level,
+    "projection": _projection,
+}

@@ -17,99 +17,66 @@ from weft.agents.rules.environment.returns import (
     own_result,
 )
 from weft.agents.rules.environment.rows import ABSENT, RowView, argument, present, said
+from weft.agents.rules.environment.words import listed
 from weft.records.expression import Cast, Choose, Coalesce, Concat, Expr, Length, ListOf, MapOver, ObjectOf, const, var
 from weft.records.spec import Provenance, RefusalCode
 from weft.records.state import ColumnRole, ColumnType
 
 _LISTS = frozenset(
-    [
-        "item",
-        "result",
-        "data",
-        "record",
-        "row",
-        "value",
-        "entry",
-        "response",
-        "list",
-        "match",
-        "hit",
-        "node",
-        "object",
-        "element",
-        "content",
-        "output",
-    ]
+    listed(
+        "item, result, data, record, row, value, entry, response, list, match, hit, node, object, "
+        "element, content, output "
+    )
 )
 _WRAPS = frozenset(
-    [
-        "data",
-        "result",
-        "item",
-        "record",
-        "response",
-        "object",
-        "resource",
-        "output",
-        "body",
-        "detail",
-        "value",
-        "content",
-    ]
+    listed("data, result, item, record, response, object, resource, output, body, detail, value, content ")
 )
 _TRUE = frozenset({"success", "ok", "succeeded", "successful", "acknowledged", "valid", "found", "changed", "applied"})
-_DONE = frozenset(
-    {"deleted", "removed", "created", "updated", "archived", "sent", "added", "cancelled", "saved", "moved", "copied"}
-)
+_DONE = frozenset(listed("deleted, removed, created, updated, archived, sent, added, cancelled, saved, moved, copied "))
 _EMPTY = frozenset(
-    {
-        "error",
-        "errors",
-        "warning",
-        "warnings",
-        "note",
-        "notes",
-        "issues",
-        "skipped",
-        "failed",
-        "failures",
-        "hint",
-        "hints",
-        "suggestions",
-        "next_steps",
-    }
+    listed(
+        "error, errors, warning, warnings, note, notes, issues, skipped, failed, failures, hint, hints, "
+        "suggestions, next_steps "
+    )
 )
 _COUNTS = frozenset(
-    {
-        "count",
-        "total",
-        "total_count",
-        "totalcount",
-        "total_results",
-        "num_results",
-        "n",
-        "size",
-        "length",
-        "total_items",
-        "result_count",
-        "returned",
-        "item_count",
-        "matched",
-        "totalresults",
-        "totalitems",
-        "number",
-        "returned_count",
-        "total_matches",
-        "resultcount",
-    }
+    listed(
+        "count, total, total_count, totalcount, total_results, num_results, n, size, length, total_items, "
+        "result_count, returned, item_count, matched, totalresults, totalitems, number, returned_count, "
+        "total_matches, resultcount "
+    )
 )
 _PAGE = {
-    "has_more": "has_more", "hasmore": "has_more", "has_next": "has_more", "has_next_page": "has_more", "hasnextpage": "has_more", "more": "has_more", "truncated": "has_more",
-    "next_cursor": "next_cursor", "nextcursor": "next_cursor", "next_token": "next_cursor", "next_page_token": "next_cursor",
-    "nextpagetoken": "next_cursor", "cursor": "next_cursor", "end_cursor": "next_cursor", "next_page": "next_page", "nextpage": "next_page", "next_offset": "next_offset",
-    "nextoffset": "next_offset", "offset": "offset", "limit": "limit", "page": "page", "current_page": "page", "per_page": "limit", "page_size": "limit", "pagesize": "limit",
-    "total_pages": "pages", "pages": "pages", "page_count": "pages", "totalpages": "pages",
-}  # fmt: skip
+    "has_more": "has_more",
+    "hasmore": "has_more",
+    "has_next": "has_more",
+    "has_next_page": "has_more",
+    "hasnextpage": "has_more",
+    "more": "has_more",
+    "truncated": "has_more",
+    "next_cursor": "next_cursor",
+    "nextcursor": "next_cursor",
+    "next_token": "next_cursor",
+    "next_page_token": "next_cursor",
+    "nextpagetoken": "next_cursor",
+    "cursor": "next_cursor",
+    "end_cursor": "next_cursor",
+    "next_page": "next_page",
+    "nextpage": "next_page",
+    "next_offset": "next_offset",
+    "nextoffset": "next_offset",
+    "offset": "offset",
+    "limit": "limit",
+    "page": "page",
+    "current_page": "page",
+    "per_page": "limit",
+    "page_size": "limit",
+    "pagesize": "limit",
+    "total_pages": "pages",
+    "pages": "pages",
+    "page_count": "pages",
+    "totalpages": "pages",
+}
 _NUMERIC_PAGE = ("offset", "limit", "page", "pages", "next_page", "next_offset")
 
 

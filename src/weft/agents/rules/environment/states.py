@@ -1,41 +1,57 @@
 """States: the column and value that a state verb means, and the states a row may come from."""
 
+from typing import Any
+
 from weft.agents.rules.environment.blueprint import ColumnPlan, TablePlan
 from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.verbs import StateVerb
+from weft.agents.rules.environment.words import listed
 from weft.records.spec import Provenance
 from weft.records.state import ColumnRole, ColumnType
 
 _INITIAL = {
-    "closed": "open", "open": "closed", "approved": "pending", "rejected": "pending", "declined": "pending", "denied": "pending",
-    "accepted": "pending", "cancelled": "active", "aborted": "active", "completed": "open", "finished": "running", "finalized": "draft",
-    "resolved": "open", "acknowledged": "triggered", "escalated": "open", "published": "draft", "draft": "published", "running": "stopped",
-    "stopped": "running", "paused": "active", "active": "paused", "suspended": "active", "merged": "open", "refunded": "paid",
-    "shipped": "pending", "fulfilled": "open", "confirmed": "pending", "revoked": "active", "expired": "active", "voided": "open",
-    "dismissed": "open", "snoozed": "open", "halted": "running", "terminated": "running", "killed": "running", "unsubscribed": "subscribed",
-    "paid": "open", "done": "open",
-}  # fmt: skip
-STARTING = (
-    "open",
-    "draft",
-    "active",
-    "pending",
-    "new",
-    "created",
-    "todo",
-    "to do",
-    "queued",
-    "enabled",
-    "opened",
-    "running",
-    "backlog",
-    "inactive",
-    "scheduled",
-    "unread",
-    "triggered",
-    "paused",
-    "private",
-    "subscribed",
+    "closed": "open",
+    "open": "closed",
+    "approved": "pending",
+    "rejected": "pending",
+    "declined": "pending",
+    "denied": "pending",
+    "accepted": "pending",
+    "cancelled": "active",
+    "aborted": "active",
+    "completed": "open",
+    "finished": "running",
+    "finalized": "draft",
+    "resolved": "open",
+    "acknowledged": "triggered",
+    "escalated": "open",
+    "published": "draft",
+    "draft": "published",
+    "running": "stopped",
+    "stopped": "running",
+    "paused": "active",
+    "active": "paused",
+    "suspended": "active",
+    "merged": "open",
+    "refunded": "paid",
+    "shipped": "pending",
+    "fulfilled": "open",
+    "confirmed": "pending",
+    "revoked": "active",
+    "expired": "active",
+    "voided": "open",
+    "dismissed": "open",
+    "snoozed": "open",
+    "halted": "running",
+    "terminated": "running",
+    "killed": "running",
+    "unsubscribed": "subscribed",
+    "paid": "open",
+    "done": "open",
+}
+STARTING = listed(
+    "open, draft, active, pending, new, created, todo, to do, queued, enabled, opened, running, "
+    "backlog, inactive, scheduled, unread, triggered, paused, private, subscribed "
 )
 
 
@@ -43,7 +59,7 @@ def _same(one: object, two: str) -> bool:
     return "".join(c for c in str(one).lower() if c.isalnum()) == "".join(c for c in two.lower() if c.isalnum())
 
 
-def match_state(column: ColumnPlan, verb: StateVerb) -> object | None:
+def match_state(column: ColumnPlan, verb: StateVerb) -> Any:
     """The value of an enumerated column that means the verb's state."""
     for name in (verb.state, *verb.aliases):
         for value in column.enum:

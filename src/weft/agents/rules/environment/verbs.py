@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from weft.agents.rules.environment.words import listed
+
 KIND_OF_VERB: dict[str, str] = {}
 
 
@@ -168,81 +170,39 @@ MARKS: dict[str, StateVerb] = {
 """What ``mark X as ...`` means."""
 
 AMBIGUOUS = frozenset(
-    [
-        "post",
-        "query",
-        "check",
-        "test",
-        "validate",
-        "open",
-        "record",
-        "log",
-        "request",
-        "process",
-        "message",
-        "email",
-        "comment",
-        "info",
-        "index",
-        "all",
-        "build",
-        "run",
-        "execute",
-        "apply",
-        "put",
-        "load",
-        "view",
-        "read",
-        "follow",
-        "watch",
-        "like",
-        "start",
-        "stop",
-        "resolve",
-        "issue",
-        "manage",
-        "handle",
-        "control",
-        "set",
-        "test",
-        "verify",
-        "sync",
-        "scan",
-        "trigger",
-        "power",
-    ]
+    listed(
+        "post, query, check, test, validate, open, record, log, request, process, message, email, "
+        "comment, info, index, all, build, run, execute, apply, put, load, view, read, follow, watch, "
+        "like, start, stop, resolve, issue, manage, handle, control, set, verify, sync, scan, trigger, "
+        "power "
+    )
 )
 """Words that read as a write or as a read; a hint decides, and so does what follows them."""
 
 READ_KINDS = frozenset({"get", "list", "search", "count", "aggregate"})
 WRITE_KINDS = frozenset(
-    {"create", "send", "add", "update", "set", "upsert", "delete", "clear", "copy", "move", "link", "unlink",
-     "run", "transition", "mark"}
-)  # fmt: skip
-
-STOP_WORDS = frozenset(["a", "an", "the", "my", "your", "our", "all", "any", "some", "single", "specific", "multiple", "many", "each", "every", "current", "existing", "given", "detailed", "details", "detail", "info", "information", "full", "complete", "new", "recent", "latest", "own", "based", "available", "particular", "certain", "authenticated", "user's", "more", "about", "single", "batch", "bulk", "by", "id", "ids", "via", "using", "and", "or", "one", "additional", "raw", "custom", "mine", "me"])  # fmt: skip
-PREPOSITIONS = frozenset(
-    [
-        "for",
-        "of",
-        "in",
-        "from",
-        "to",
-        "on",
-        "at",
-        "with",
-        "within",
-        "into",
-        "under",
-        "inside",
-        "onto",
-        "between",
-        "across",
-        "per",
-        "against",
-        "without",
-        "near",
-    ]
+    listed("create, send, add, update, set, upsert, delete, clear, copy, move, link, unlink, run, transition, mark ")
 )
-ASPECTS = frozenset(["detail", "details", "info", "information", "metadata", "summary", "content", "contents", "overview", "data", "status", "profile", "configuration", "config", "settings", "setting", "state", "text", "record", "description", "count", "history", "body", "property", "properties", "full", "result", "results", "list", "entry"])  # fmt: skip
+
+STOP_WORDS = frozenset(
+    listed(
+        "a, an, the, my, your, our, all, any, some, single, specific, multiple, many, each, every, "
+        "current, existing, given, detailed, details, detail, info, information, full, complete, new, "
+        "recent, latest, own, based, available, particular, certain, authenticated, user's, more, about, "
+        "batch, bulk, by, id, ids, via, using, and, or, one, additional, raw, custom, mine, me "
+    )
+)
+PREPOSITIONS = frozenset(
+    listed(
+        "for, of, in, from, to, on, at, with, within, into, under, inside, onto, between, across, per, "
+        "against, without, near "
+    )
+)
+ASPECTS = frozenset(
+    listed(
+        "detail, details, info, information, metadata, summary, content, contents, overview, data, "
+        "status, profile, configuration, config, settings, setting, state, text, record, description, "
+        "count, history, body, property, properties, full, result, results, list, entry "
+    )
+)
 """Trailing nouns that name a side of an entity, not another entity, when the rest is an entity of its own."""

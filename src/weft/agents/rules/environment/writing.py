@@ -18,30 +18,24 @@ from weft.agents.rules.environment.identifiers import (
 from weft.agents.rules.environment.lexicon import NATURAL_WORDS, control_reason, is_projection
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.reading import noun_is
+from weft.agents.rules.environment.words import listed
 from weft.records.spec import Provenance
 from weft.records.state import ColumnRole, ColumnType
 
-_PRECONDITIONS = frozenset({"if match", "etag", "expected head sha", "lock version", "expected version", "revision", "sha", "if none match",
-                            "expected revision", "version token", "change key", "expected sha"})  # fmt: skip
+_PRECONDITIONS = frozenset(
+    listed(
+        "if match, etag, expected head sha, lock version, expected version, revision, sha, if none match, "
+        "expected revision, version token, change key, expected sha "
+    )
+)
 _CONFIRM = frozenset({"confirm", "confirmed", "confirmation", "i understand", "yes", "acknowledge"})
 _DRY = frozenset(
     {"dry run", "dryrun", "validate only", "preview", "simulate", "preview only", "test mode", "check only", "dry"}
 )
 _FORCE = frozenset(
-    {
-        "force",
-        "permanent",
-        "permanently",
-        "hard",
-        "hard delete",
-        "purge",
-        "cascade",
-        "recursive",
-        "delete all",
-        "force delete",
-    }
+    listed("force, permanent, permanently, hard, hard delete, purge, cascade, recursive, delete all, force delete ")
 )
-SELECTS = ("update", "delete", "transition", "copy", "move", "assign", "clear", "set", "run", "unlink", "upsert")
+SELECTS = listed("update, delete, transition, copy, move, assign, clear, set, run, unlink, upsert ")
 
 
 def assign_write(part: Part, blueprint: Blueprint) -> None:
@@ -255,11 +249,8 @@ def _fallback_selectors(part: Part, table: TablePlan) -> None:
     """Without an id, the required attributes that other tools look rows up by select the row."""
     for use in part.uses:
         column = use.column
-        if use.role in ("attribute", "link") and use.field.required and column is not None and scalar_id(use.field):
-            if (
-                use.field.words in table.scope
-                or column.role == ColumnRole.ID
-                or use.field.words[-1] in NATURAL_WORDS
-                or id_parts(use.field)[1]
-            ):
-                use.role, use.test = "parent", "eq"
+        if use.role not in ("attribute", "link") or not use.field.required or column is None:
+            continue
+        named = use.field.words in table.scope or use.field.words[-1] in NATURAL_WORDS or bool(id_parts(use.field)[1])
+        if scalar_id(use.field) and (named or column.role == ColumnRole.ID):
+            use.role, use.test = "parent", "eq"
