@@ -8,8 +8,8 @@ from weft.agents.rules.seeds.argument_paths import ELEMENT, Steps, locate
 from weft.agents.rules.seeds.references import Schema, as_schema, flatten
 from weft.agents.rules.seeds.values import ValueSchema
 from weft.records.base import Record
-from weft.records.contract import ArgumentUse, Case, Contract
-from weft.records.expression import Arg, Order, ProjectFields
+from weft.records.contract import ArgumentUse, Case, Contract, Find, Guard
+from weft.records.expression import AllOf, AnyOf, Arg, Condition, Order, Present, ProjectFields
 from weft.records.spec import ToolSpec
 from weft.runtime.operations import selects
 
@@ -96,6 +96,34 @@ def parts(value: Any) -> Iterator[Record]:
 def arguments_in(value: Any) -> list[tuple[str | int, ...]]:
     """Return the paths of all arguments that a part of a contract reads."""
     return [node.path for node in parts(value) if isinstance(node, Arg)]
+
+
+def looked_up(case: Case) -> list[tuple[str | int, ...]]:
+    """Return the paths of arguments by which a case looks for a row that must be there."""
+    finds = [node for node in parts(case.operations) if isinstance(node, Find) and node.missing is not None]
+    return [path for find in finds for where in find.where if not where.optional for path in arguments_in(where.value)]
+
+
+def needed(case: Case) -> list[tuple[str | int, ...]]:
+    """Return the paths of arguments without which a case refuses the call: looked up by, or guarded to be present.
+
+    Of a guard that asks for one of several, the first is taken.
+    """
+    found = looked_up(case)
+    for step in case.operations:
+        if isinstance(step, Guard):
+            found += _asked_for(step.condition)
+    return list(dict.fromkeys(found))
+
+
+def _asked_for(condition: Condition) -> list[tuple[str | int, ...]]:
+    if isinstance(condition, Present):
+        return arguments_in(condition.of)[:1]
+    if isinstance(condition, AllOf):
+        return [path for part in condition.of for path in _asked_for(part)]
+    if isinstance(condition, AnyOf):
+        return next((paths for part in condition.of if (paths := _asked_for(part))), [])
+    return []
 
 
 def known_words(case: Case, steps: Steps) -> list[str]:

@@ -6,13 +6,13 @@ and boundary calls).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from weft.agents.rules.seeds.argument_paths import ELEMENT, MISSING, replaced, value_at
 from weft.agents.rules.seeds.references import as_schema, flatten
 from weft.agents.rules.seeds.values import Unsatisfiable, ValueSchema
-from weft.envs.arguments import Argument, arguments_in, parts
+from weft.envs.arguments import Argument, arguments_in, looked_up, needed, parts
 from weft.envs.candidates import CREATING, Candidates
 from weft.records.contract import Case, Contract, WriteFiles
 from weft.records.spec import ToolSpec
@@ -43,7 +43,11 @@ class CaseCalls:
     position: int
     arguments: Sequence[Argument]
     candidates: Candidates
-    _values: dict[tuple[str, int], list[Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Find out once what the case asks for."""
+        self._needed = needed(self.case)
+        self._looked_up = looked_up(self.case)
 
     @property
     def case(self) -> Case:
@@ -69,7 +73,12 @@ class CaseCalls:
             if not found:
                 return None
             arguments[str(name)] = value
-        return self.with_case(arguments)
+        call = self.with_case(arguments)
+        for path in self._needed:
+            argument = next((a for a in self.arguments if tuple(s for s in a.steps if s != ELEMENT) == path), None)
+            if argument is not None:
+                call = self.alone(call, argument, target, turn) or call
+        return call
 
     def with_case(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments with those that select the case."""
@@ -135,6 +144,8 @@ class CaseCalls:
         if self.case.intent not in CREATING or use.table != self.case.table or argument.schema.enum:
             return False
         links = self.candidates.links
+        if tuple(step for step in argument.steps if step != ELEMENT) in self._looked_up:
+            return False
         return use.role not in ("link", "parent") and not links.foreign_values(use.table, use.column)
 
     def _new_path(self, argument: Argument, turn: int) -> str | None:

@@ -16,6 +16,7 @@ from weft.records.state import Row
 from weft.runtime.values import json_equal
 
 MOST_BASES = 5
+NEEDS_LENGTH = frozenset({"limit", "offset", "page", "cursor", "direction", "sort", "option"})
 SAYS_NOTHING = frozenset({"invalid_argument", "unknown_tool", "fault"})
 """Error codes that tell of the call's form, not of what the argument does."""
 
@@ -94,6 +95,7 @@ class EffectProber:
     def __init__(self, bench: Bench, calls: CaseCalls, normal: Sequence[tuple[dict[str, Any], Row | None]]) -> None:
         self.bench, self.calls = bench, calls
         self.normal = sorted(normal, key=lambda pair: -self._size(pair[0]))
+        self._long: list[tuple[dict[str, Any], Row | None]] | None = None
 
     def _size(self, arguments: dict[str, Any]) -> int:
         """How much a call gives: pages and filters show their effect best on long results."""
@@ -127,7 +129,7 @@ class EffectProber:
     def _bases(self, argument: Argument) -> Iterator[tuple[dict[str, Any], Row | None]]:
         """Yield the calls to vary: short ones, one with much in it, and those that make a page or an order visible."""
         given: list[tuple[dict[str, Any], Row | None]] = []
-        for base, target in self.normal[:2]:
+        for base, target in self._long_results() if argument.use.role in NEEDS_LENGTH else self.normal[:2]:
             given.append((base, target))
             helper = {"page": "limit", "offset": "limit", "cursor": "limit", "direction": "sort"}.get(argument.use.role)
             for other in self.calls.arguments:
@@ -143,6 +145,17 @@ class EffectProber:
         yield from given[:MOST_BASES]
         if self.normal[2:]:
             yield self.normal[-1]
+
+    def _long_results(self) -> list[tuple[dict[str, Any], Row | None]]:
+        """Return the calls of the case with the longest results: a page of one row shows no limit and no order."""
+        if self._long is None:
+            found = list(self.normal)
+            for turn, target in [(0, target) for target in self.calls.targets()] + [(t, None) for t in (1, 2, 3)]:
+                call = self.calls.minimal(target, turn)
+                if call is not None and self.bench.run(self.calls.tool.name, call).ok:
+                    found.append((call, target))
+            self._long = sorted(found, key=lambda pair: -self._size(pair[0]))[:2]
+        return self._long
 
     def _values(self, argument: Argument, target: Row | None) -> list[Any]:
         return self.calls.candidates.values(argument, self.calls.case, target)

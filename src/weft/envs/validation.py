@@ -126,7 +126,7 @@ def _run_tests(outcome: Validation, tests: tuple[TestCall, ...], backend: Bench,
     nothing = Finding(
         kind=FindingKind.RUNTIME, check="tests", message="no test call holds; serve a tool that can be called"
     )
-    outcome.record("tests", len(tests), [] if tests else [nothing])
+    outcome.record("tests", len(tests), [] if tests or not outcome.tools else [nothing])
 
 
 def interface_findings(spec: McpSpec, environment: Environment) -> list[Finding]:

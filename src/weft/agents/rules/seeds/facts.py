@@ -132,6 +132,9 @@ def person_at(index: int, offset: int) -> Person:
     return Person(given, family, COMPANIES[place % 6], cycle)
 
 
+SUBJECTS_IN_USE = 8
+
+
 class RowFacts:
     """Facts of the row at ``index`` of a table; every choice comes from ``rng``.
 
@@ -163,9 +166,10 @@ class RowFacts:
         self.lasts = timedelta(minutes=rng.choice((30, 45, 60, 90, 120)))
         self.due = (now + timedelta(days=rng.randint(-20, 40))).replace(hour=17, minute=0, second=0, microsecond=0)
         topic = words.topic
-        self.subject = topic.subjects[(index + offset) % len(topic.subjects)]
-        cycle = index // len(topic.subjects)
-        form = topic.forms[(index + offset + cycle) % len(topic.forms)]
+        # Every eighth row takes up a subject again in another form, so that a search finds several rows.
+        cycle, place = divmod(index, SUBJECTS_IN_USE)
+        self.subject = topic.subjects[(place + offset) % len(topic.subjects)]
+        form = topic.forms[(place + offset + cycle) % len(topic.forms)]
         title = form.format(self.subject)
         self.title = title if cycle < len(topic.forms) else f"{title} {cycle + 1}"
         self.name = self._name()
