@@ -18,15 +18,23 @@ class BoundWords:
 
     Attributes:
         input: as the atomic task's own texts say it; its value must not be said.
-        noun: what the value is: ``email address``, ``order``.
         source: place of the upstream request, from 0.
-        made: the upstream request makes it; else it finds it.
+        noun: what the value is: ``email``, ``contact``.
+        whole: the value stands for the thing itself, not for a property of it.
+        made: the upstream request makes what the value belongs to; else it finds it.
+        asked: the upstream request asks for just this value.
+        owner: what it belongs to, as the user says it (``Oliver Walker``), or "".
+        entity: noun of what it belongs to, or "".
     """
 
     input: TaskInput
-    noun: str
     source: int
-    made: bool
+    noun: str
+    whole: bool = False
+    made: bool = False
+    asked: bool = True
+    owner: str = ""
+    entity: str = ""
 
 
 @dataclass(frozen=True, slots=True)

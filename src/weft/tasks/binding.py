@@ -17,13 +17,14 @@ grounded state (:mod:`weft.tasks.grounding`). There are five ways in which a dow
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from weft.records.base import JSON
 from weft.records.state import DatabaseSchema, InitialState
 from weft.records.task import AtomicSolution, AtomicTask, TaskInput, TaskOutput, Texts
 from weft.runtime.values import json_equal
+from weft.tasks.naming import Spoken
 
 Way = Literal["flow", "made", "named", "met", "placed"]
 
@@ -54,12 +55,14 @@ class Drawn:
         solution: private document.
         outputs: value of each output in a run of the task alone, where it was observed.
         shape: how that run went (:class:`weft.tasks.runs.NodeRun`).
+        spoken: how each of these outputs is spoken of.
     """
 
     task: AtomicTask
     solution: AtomicSolution
     outputs: Mapping[str, JSON]
     shape: tuple[tuple[str, ...], ...] = ()
+    spoken: Mapping[str, Spoken] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +218,8 @@ def choose(drawn: Sequence[Drawn], possible: Sequence[Link], rng: random.Random,
 
     First those that join servers which nothing joins yet, then the strongest of the rest, until ``share`` of the nodes
     has one. An input is bound once, the chosen bindings are acyclic, no entity is placed twice under different values,
-    and no value that is to be found is stated by another task.
+    and no value that is to be found is stated by another task. Texts that flow into free text are kept rare: any text
+    would do there.
 
     Args:
         drawn: the tasks.
@@ -234,6 +238,7 @@ def choose(drawn: Sequence[Drawn], possible: Sequence[Link], rng: random.Random,
             weight[index],
         ),
     )
+    texts = 0
     for joining in (True, False):
         for index in order:
             link = possible[index]
@@ -241,7 +246,10 @@ def choose(drawn: Sequence[Drawn], possible: Sequence[Link], rng: random.Random,
                 continue
             if not joining and len(chosen.targets) >= share * len(drawn) and link.target not in chosen.targets:
                 continue
-            chosen.take(link)
+            text = link.way == "flow" and _semantic(drawn, link) == "text"
+            if text and not joining and texts >= len(drawn) // 6:
+                continue
+            texts += chosen.take(link) and text
     return sorted(chosen.links, key=lambda link: (link.target, link.input))
 
 
@@ -289,6 +297,8 @@ class _Chosen:
         if sum(one.target == link.target for one in self.links) >= self.MOST_IN:
             return False
         if sum(one.source == link.source for one in self.links) >= self.MOST_OUT:
+            return False
+        if any((one.source, one.output, one.target) == (link.source, link.output, link.target) for one in self.links):
             return False
         return not self._reaches(link.target, link.source) and self._unsaid(link) and self._placeable(link)
 

@@ -15,46 +15,41 @@ from weft.tasks.runs import Problem
 from weft.tasks.texts import text_problems, words_of
 from weft.verify.answers import plain_text
 
-NOUNS: Mapping[str, str] = {
-    "email": "email address",
-    "person": "person",
-    "phone": "phone number",
-    "datetime": "date and time",
-    "money": "amount",
-    "url": "link",
-    "timezone": "time zone",
-}
 LEVELS = ("vague", "partial", "full")
 
 
 def words_for(assembly: Assembly, environments: Mapping[str, Environment]) -> tuple[NodeWords, ...]:
     """Return the nodes as an author may speak of them, in the stored order."""
-    place = {name: index for index, name in enumerate(assembly.drawn)}
     found = []
     for name, item in assembly.drawn.items():
-        bound = []
-        for entry in item.task.inputs:
-            link = assembly.links.get((name, entry.name))
-            if link is not None:
-                source = assembly.sources[name, entry.name]
-                noun = _noun(entry, link.output, environments[item.task.server])
-                bound.append(BoundWords(entry, noun, place[source], link.way == "made"))
+        bound = [_bound(assembly, name, entry) for entry in item.task.inputs if (name, entry.name) in assembly.links]
         given = tuple(entry for entry in item.task.inputs if (name, entry.name) not in assembly.links)
         title = environments[item.task.server].spec.title
         found.append(NodeWords(name, title, item.task.intent, item.task.texts, given, tuple(bound)))
     return tuple(found)
 
 
-def _noun(entry: TaskInput, output: str, environment: Environment) -> str:
-    kind, _, of = entry.semantic.partition(":")
-    if kind == "id":
-        table = next((one for one in environment.contracts.schema_.tables if one.name == of), None)
-        return (table.entity if table is not None else of).replace("_", " ")
-    if kind == "name":
-        return of.replace("_", " ")
-    if kind == "text":
-        return output.rsplit(".", 1)[-1].replace("_", " ")
-    return NOUNS.get(kind, kind)
+def _bound(assembly: Assembly, node: str, entry: TaskInput) -> BoundWords:
+    """Return how a bound input may be spoken of. What it belongs to is named only if the upstream request names it."""
+    source = assembly.sources[node, entry.name]
+    upstream = assembly.drawn[source]
+    spoken = upstream.spoken[assembly.links[node, entry.name].output]
+    owner = next((item for item in upstream.task.inputs if item.name == spoken.owner), None)
+    said = ""
+    if owner is not None and (source, owner.name) not in assembly.links:
+        said = words_of(owner)
+        if owner.semantic != "person":
+            said = f"the {spoken.entity} {said}" if owner.semantic.startswith("name:") else f"the {spoken.entity}"
+    return BoundWords(
+        input=entry,
+        source=list(assembly.drawn).index(source),
+        noun=spoken.noun,
+        whole=spoken.whole,
+        made=spoken.made,
+        asked=spoken.asked,
+        owner=said,
+        entity=spoken.entity,
+    )
 
 
 def write_texts(

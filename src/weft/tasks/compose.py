@@ -18,6 +18,7 @@ from weft.records.task import AtomicSolution, AtomicTask, TaskOutput
 from weft.tasks.binding import Drawn, propose
 from weft.tasks.candidate import Candidate, Workshop
 from weft.tasks.judge import schemas_of
+from weft.tasks.naming import spoken_outputs
 from weft.tasks.plan import plan_atomic
 from weft.tasks.profiles import Fit, Profile, default_profiles, fit, quotas, redistribute
 from weft.tasks.ranking import Capability, coherent
@@ -258,12 +259,15 @@ async def _alone(
         return _unusable(task, f"its reference does not run: {run.failed}", "certify it again")
     outputs = {}
     solution = solution.model_copy(update={"outputs": (*solution.outputs, *stated_outputs(solution))})
+    spoken = spoken_outputs(task, solution, environment)
     for output in solution.outputs:
+        if output.name not in spoken:
+            continue
         try:
             outputs[output.name] = output_of(solution, run, output.name)
         except Unresolved:
             continue
-    return Drawn(task, solution, outputs, run.shape())
+    return Drawn(task, solution, outputs, run.shape(), spoken)
 
 
 def stated_outputs(solution: AtomicSolution) -> tuple[TaskOutput, ...]:

@@ -5,7 +5,7 @@ full comparison of where it ends (:mod:`weft.tasks.equivalence`), never by the v
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from weft.errors import VerifierError
@@ -13,7 +13,7 @@ from weft.records.base import JSON
 from weft.records.certificate import MutantResult
 from weft.records.environment import Environment
 from weft.records.state import DatabaseSchema, Rows
-from weft.records.verdict import Verifier
+from weft.records.verdict import CheckResult, Verifier
 from weft.runtime.values import json_equal
 from weft.tasks.certify import Yardstick
 from weft.tasks.context import Habit
@@ -24,6 +24,7 @@ from weft.tasks.proving import Verified
 from weft.tasks.reference import end_state
 from weft.tasks.runs import NodeRun, Rehearsal, Run, same_outcome
 from weft.tasks.support import identifying, supports
+from weft.verify.answers import check_answer
 from weft.verify.checks import evaluate
 from weft.verify.evidence import Evidence
 
@@ -125,16 +126,30 @@ async def node_mutants(
 async def _outcome(
     rehearsal: Rehearsal, scene: Scene, done: NodeRun, schemas: Mapping[str, DatabaseSchema]
 ) -> MutantOutcome:
+    """Judge a variant of a node; compare in full what its verifier lets pass.
+
+    What earlier turns showed supports an answer as well, so a variant that needs them, and ends in the same state with
+    the same reply, has left nothing out.
+    """
+    evidence = done.evidence(scene.upstream)
     try:
-        passed = evaluate(scene.verifier, done.evidence(scene.upstream), schemas).passed
+        verdict = evaluate(scene.verifier, replace(evidence, earlier=()), schemas)
+        alone = verdict.passed
+        if not alone and not all(_looks_back(check) for check in verdict.checks if not check.passed):
+            return "killed"
+        if not alone and not evaluate(scene.verifier, evidence, schemas).passed:
+            return "killed"
     except VerifierError:
         return "survived"
-    if not passed:
-        return "killed"
-    end = await end_state(rehearsal.group, scene.plan.server)
     full = scene.yardstick
-    same = same_state(end, full.end) and done.run.reply == full.reply
-    return "equivalent" if same and shows(done.run.ledger, full.fragments, full.calls) else "survived"
+    if not same_state(await end_state(rehearsal.group, scene.plan.server), full.end) or done.run.reply != full.reply:
+        return "survived"
+    return "equivalent" if not alone or shows(done.run.ledger, full.fragments, full.calls) else "survived"
+
+
+def _looks_back(check: CheckResult) -> bool:
+    """Return whether a check may hold because of what was seen before the interval."""
+    return check.name.startswith(("witness ", "call "))
 
 
 async def try_habits(
@@ -181,7 +196,11 @@ def left_out(run: Run, whole: Verifier, nodes: frozenset[str], schemas: Mapping[
     """Leave out some nodes of a run: judged on the evidence of the others alone."""
     evidence = run.without(nodes)
     detail = f"without {', '.join(sorted(nodes))}"[:240]
-    if not evaluate(whole, evidence, schemas).passed:
+    # Two of the verifier's own checks are quick and decide most cases: too few changes, an answer that is not there.
+    own = [part for part in whole.answer if part.name.split(" ", 1)[0] in nodes]
+    short = len(evidence.changes.rows) < len(whole.changes)
+    silent = not all(check.passed for check in check_answer(own, evidence.reply))
+    if short or silent or not evaluate(whole, evidence, schemas).passed:
         return MutantResult(kind="skipped_node", detail=detail, outcome="killed")
     complete = run.whole()
     same = exactly(evidence.changes.model_dump(), complete.changes.model_dump()) and evidence.reply == complete.reply

@@ -1,6 +1,7 @@
 """Objectives, briefs and requests by the rules (Weft 3.1.2, 3.1.3)."""
 
 import random
+import re
 from collections.abc import Sequence
 
 from weft.agents.composition import CompositionTexts, NodeWords
@@ -83,16 +84,25 @@ def _request(node: NodeWords, place: int, rng: random.Random, *, numbered: bool)
 
 def _intent(node: NodeWords) -> str:
     ways = [
-        Pointing("from before", f"the {item.noun} {'made' if item.made else 'found'} before", item.noun)
+        Pointing(
+            item.noun, f"the {item.noun} {'made' if item.made else 'found'} before", item.whole, bool(item.input.keyed)
+        )
         for item in node.bound
     ]
     return _pointed(node.intent, node, ways)
 
 
+ALONE = re.compile(
+    r" ?(?<=[.!?\"] )(?:Change nothing|Do not change anything|Nothing else (?:should|may) change)\.(?= |$)"
+)
+"""Sentences of a request that only make sense alone; a brief says the like once, for all of it."""
+
+
 def _brief(level: str, steps: Sequence[str], rng: random.Random) -> str:
     opening, closing = rng.choice(OPENINGS[level]), rng.choice(CLOSINGS[level])
     if any("step" in step for step in steps) or len(steps) > MOST_PROSE or level == "full":
-        body = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+        lines = [ALONE.sub("", step).strip() for step in steps]
+        body = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
         return f"{opening}\n\n{body}\n\n{closing}"
     return " ".join([opening, *steps, closing])
 

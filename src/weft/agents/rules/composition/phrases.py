@@ -1,4 +1,4 @@
-"""Speaking of a value without saying it: ``the customer with the email address you found`` (pure)."""
+"""Speaking of a value without saying it: ``the email of Ana Lima from step 3`` (pure)."""
 
 import random
 import re
@@ -28,7 +28,7 @@ LEADING = frozenset(
     }
     | {"should", "take", "than", "that", "to", "under", "until", "was", "we", "were", "with", "without", "you"}
 )
-"""Words after which a value stands by itself; after any other word of its phrase that word already names it."""
+"""Words after which a value stands by itself; after a noun phrase, the phrase names it already."""
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -40,14 +40,16 @@ class Pointing:
     """How the texts point at something that an earlier request brings out.
 
     Attributes:
-        found: clause that follows a noun: ``you found``, ``from step 3``.
-        alone: whole phrase where no noun stands: ``the email address you found``.
         noun: of the value.
+        phrase: the whole phrase: ``the email of Ana Lima from step 3``.
+        whole: the value stands for the thing itself.
+        keyed: the value tells which thing is meant, rather than what it should be.
     """
 
-    found: str
-    alone: str
     noun: str
+    phrase: str
+    whole: bool
+    keyed: bool
 
 
 def pointing(bound: BoundWords, place: int, rng: random.Random, *, numbered: bool) -> Pointing:
@@ -59,19 +61,31 @@ def pointing(bound: BoundWords, place: int, rng: random.Random, *, numbered: boo
         rng: chooses the wording.
         numbered: the requests are numbered in one brief; else they are turns of a conversation.
     """
-    number = bound.source + 1
+    clause = rng.choice(_numbered(bound, place) if numbered else _spoken(bound, place))
+    return Pointing(bound.noun, f"{_what(bound)} {clause}", bound.whole, bool(bound.input.keyed))
+
+
+def _what(bound: BoundWords) -> str:
+    if bound.asked or bound.whole:
+        return f"the {bound.noun}"
+    if bound.made:
+        return f"the {bound.noun} of the {bound.entity}"
+    return f"the {bound.noun} of {bound.owner}" if bound.owner else f"the {bound.noun} of the {bound.entity}"
+
+
+def _numbered(bound: BoundWords, place: int) -> list[str]:
+    step = f"step {bound.source + 1}"
+    clauses = [f"created in {step}", f"from {step}"] if bound.made else [f"from {step}"]
+    return [*clauses, "from the step before"] if bound.source == place - 1 else clauses
+
+
+def _spoken(bound: BoundWords, place: int) -> list[str]:
+    first = "the first thing I asked" if bound.source == 0 else f"my {ordinal(bound.source + 1)} request"
     if bound.source == place - 1:
-        clauses = ["you just created", "from just now"] if bound.made else ["you just found", "from just now"]
-        if numbered:
-            clauses = ["from the step before", f"from step {number}"]
-    elif numbered:
-        clauses = [f"from step {number}"]
-    else:
-        verb = "created" if bound.made else "found"
-        first = "the first thing I asked" if bound.source == 0 else f"my {ordinal(number)} request"
-        clauses = [f"you {verb} for {first}", f"from {first}"]
-    clause = rng.choice(clauses)
-    return Pointing(clause, f"the {bound.noun} {clause}", bound.noun)
+        return ["you just created"] if bound.made else ["you just found", "from just now"]
+    if bound.made:
+        return [f"you created for {first}"]
+    return [f"you found for {first}", f"from {first}"]
 
 
 def ordinal(number: int) -> str:
@@ -85,41 +99,34 @@ def ordinal(number: int) -> str:
 def point(text: str, said: str, how: Pointing) -> str | None:
     """Return a text in which a value is pointed at instead of said, or None if the text does not say it.
 
-    Where the words before the value name it already (``the email address ana@...``, ``the product "Mug"``), only the
-    clause follows them; else the whole phrase stands for it.
+    Where a label stands before the value (``with the owner email ana@...``), the phrase takes its place and the label
+    follows (``with the email from step 3 as the owner email``), unless it says the same or only tells which thing is
+    meant.
     """
     bare = said.strip(QUOTES)
-    own = re.escape(how.noun.split(" ")[-1])
-    pattern = re.compile(
-        rf"(?:\b(?:the )?(?P<noun>{own}) )?[{QUOTES}]?(?<!\w){re.escape(bare)}(?!\w)[{QUOTES}]?", re.IGNORECASE
+    value = rf"[{QUOTES}]?(?<!\w){re.escape(bare)}(?!\w)[{QUOTES}]?"
+    own = re.escape(how.noun)
+    patterns = (
+        [rf"\b(?:the|an?) {own} with the \w+(?: \w+)? {value}", rf"\b(?:the )?{own} {value}"] if how.whole else []
     )
-    if not bare or pattern.search(text) is None:
+    patterns += [rf"\bthe (?P<label>(?:[\w'-]+ ){{1,4}}){value}", value]
+    if not bare or re.search(value, text, re.IGNORECASE) is None:
         return None
 
     def replaced(match: re.Match[str]) -> str:
-        before = text[: match.start()].rstrip()
-        word = re.search(r"([\w'-]+)$", before)
-        named = match["noun"] is None and word is not None and _in_noun_phrase(before)
-        named = named and word is not None and word[1].casefold() not in LEADING
-        said_now = how.found if named else how.alone
-        starts = not before or before.endswith((".", "?", "!", ":"))
-        said_now = said_now[:1].upper() + said_now[1:] if starts else said_now
+        label = (match.groupdict().get("label") or "").strip()
+        if any(word in LEADING for word in label.casefold().split()):
+            return match.group()
+        phrase = how.phrase
+        if label and not how.keyed and label.casefold() != how.noun.casefold():
+            phrase += f" as the {label}"
+        before, after = text[: match.start()].rstrip(), text[match.end() :]
+        if not before or before.endswith((".", "?", "!", ":")):
+            phrase = phrase[:1].upper() + phrase[1:]
         # The value may have brought the full stop of the sentence with it.
-        after = text[match.end() :]
         ended = bare.endswith((".", "?", "!")) and re.match(r"\s*(?:$|[A-Z])", after) is not None
-        return said_now + "." if ended else said_now
+        return phrase + "." if ended else phrase
 
-    return _tidied(pattern.sub(replaced, text))
-
-
-def _in_noun_phrase(before: str) -> bool:
-    """Return whether a text ends inside a phrase like ``the email address``: a "the" and at most four words."""
-    return re.search(r"\b(?:the|this|that)(?:\s+[\w'-]+){1,4}$", before, re.IGNORECASE) is not None and not re.search(
-        r"\b(?:the|this|that)(?:\s+[\w'-]+)*\s+(?:to|is|as|of|for|with|by|at|on|in|and|from|has)(?:\s+[\w'-]+)?$",
-        before,
-        re.IGNORECASE,
-    )
-
-
-def _tidied(text: str) -> str:
-    return re.sub(r"\b(\w+) the \1\b", r"the \1", re.sub(r" {2,}", " ", text))
+    for pattern in patterns:
+        text = re.sub(pattern, replaced, text, flags=re.IGNORECASE)
+    return re.sub(r" {2,}", " ", text)
