@@ -9,7 +9,7 @@ from weft.agents.rules.environment.bulk import relabel
 from weft.agents.rules.environment.change import build_delete, build_set, build_transition, build_update
 from weft.agents.rules.environment.create import build_copy, build_create, build_upsert
 from weft.agents.rules.environment.engines import BIND
-from weft.agents.rules.environment.files import build_file
+from weft.agents.rules.environment.files import build_file, file_result
 from weft.agents.rules.environment.links import build_link, build_unlink
 from weft.agents.rules.environment.plan import Part, ToolPlan, Use
 from weft.agents.rules.environment.read import build_count, build_get, build_list, build_totals
@@ -110,7 +110,7 @@ def _outcome(part: Part, blueprint: Blueprint) -> Outcome:
 
 
 def _dry_run(use: Use, outcome: Outcome) -> None:
-    """Keep a dry call from changing anything: it gives the row as it is, or says that the real call would go through."""
+    """Keep a dry call from changing anything: it gives the row as it is, or says that the call would go through."""
     at = next(
         (i for i, op in enumerate(outcome.operations) if op.op not in ("guard", "find", "let")), len(outcome.operations)
     )
@@ -172,8 +172,9 @@ def _case(part: Part, outcome: Outcome, returns: Expr, when: dict[str, Any]) -> 
 
 
 def _result(part: Part, outcome: Outcome, blueprint: Blueprint) -> tuple[Expr, dict[str, Any]]:
-    if "file" in part.options and outcome.value is not None and not part.tool.output_schema:
-        return outcome.value, outcome.schema
+    if "file" in part.options and outcome.value is not None:
+        declared = part.tool.output_schema
+        return (file_result(part, outcome), declared) if declared else (outcome.value, outcome.schema)
     if part.tool.output_schema:
         return Shaper(part, outcome, blueprint, grow=False).result(), part.tool.output_schema
     return own_result(part, outcome, blueprint)

@@ -30,7 +30,7 @@ _QUERY_HINT = re.compile(
     r"\b(sql|cypher|promql|graphql|kql|jql|cql|soql|mdx|sparql|gaql|logql|n1ql|query dsl|duckdb)\b", re.IGNORECASE
 )
 _WEB_HINT = re.compile(
-    r"\b(search(es)? the web|web search|search engine|internet search|live web|web page|webpage|crawl|scrape|any url)\b",
+    r"\b(search(es)? the web|web search|search engine|internet search|live web|web ?page|crawl|scrape|any url)\b",
     re.IGNORECASE,
 )
 _COMPUTES = "it computes a result and stores nothing"

@@ -67,7 +67,7 @@ class Field:
 
 
 class Resolver:
-    """Resolves the references inside one root schema. A reference that leads nowhere or to itself is the open schema."""
+    """Resolves the references inside one root schema. One that leads nowhere or to itself is the open schema."""
 
     def __init__(self, root: Schema) -> None:
         self._root = root

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, TablePlan
-from weft.agents.rules.environment.fields import Field, Resolver, make_field, union_kinds
+from weft.agents.rules.environment.fields import Field, Resolver, Schema, make_field, union_kinds
 from weft.agents.rules.environment.intents import Words, noun
 from weft.agents.rules.environment.lexicon import ID_WORDS, NATURAL_WORDS, STRONG_IDS, order_role, paging_role
 from weft.agents.rules.environment.plan import Part
@@ -178,7 +178,7 @@ def _from_output(parts: Sequence[Part], table: TablePlan) -> tuple[Field, str] |
         if not schema:
             continue
         resolver = Resolver(schema)
-        for name, value in _row_properties(resolver, resolver.plain(schema), table):
+        for name, value in _row_properties(resolver, resolver.plain(schema)):
             field = make_field(name, (name,), value, required=True)
             base, suffix = id_parts(field)
             if suffix in STRONG_IDS and (not base or refers(base, table.phrase)) and scalar_id(field):
@@ -186,7 +186,7 @@ def _from_output(parts: Sequence[Part], table: TablePlan) -> tuple[Field, str] |
     return None
 
 
-def _row_properties(resolver: Resolver, schema: dict, table: TablePlan) -> list[tuple[str, dict]]:  # type: ignore[type-arg]
+def _row_properties(resolver: Resolver, schema: Schema) -> list[tuple[str, Schema]]:
     found = list(resolver.properties(schema))
     for _, value in list(found):
         inner = resolver.plain(value.get("items")) if value.get("type") == "array" else value

@@ -66,6 +66,8 @@ def plan_server(spec: McpSpec) -> ServerPlan:
     plan = ServerPlan(spec, Blueprint(spec.name), [_plan_tool(tool, prefix) for tool in spec.tools])
     for tool in file_tools(plan.tools):
         assign_file(tool)
+        # An argument without effect on files refuses the tool; it is no row of a table either.
+        tool.problem = tool.parts[0].problem
     parts = [part for part in plan.parts if "file" not in part.options]
     make_tables(parts, plan.blueprint)
     live = [part for part in parts if part.problem is None and part.table is not None]

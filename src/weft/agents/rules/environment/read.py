@@ -39,8 +39,7 @@ def reads_of(part: Part) -> list[str]:
     """The tables that a reading part looks into."""
     table = part.main()
     names = [table.name, *[relation.table for relation in table.relations]]
-    for use in part.role("link_filter"):
-        names.append(use.options["relation"].table)
+    names += [use.options["relation"].table for use in part.role("link_filter")]
     for use in part.role("include"):
         names += [target[0].name for target in use.options.get("targets", {}).values() if isinstance(target, tuple)]
     return list(dict.fromkeys(names))

@@ -43,7 +43,7 @@ def assign_read(part: Part, blueprint: Blueprint) -> None:
     lists = part.intent.kind in ("list", "search", "count", "aggregate") or _reads_many(part)
     for field in part.fields:
         use = (
-            _main_key(field, part, table, blueprint, lists)
+            _main_key(field, table, blueprint)
             or (_list_use(field, part) if lists else _get_use(field))
             or _shape_use(field, part)
         )
@@ -74,7 +74,7 @@ def _selects(field: Field, table: TablePlan) -> bool:
     return key.key == table.normal(field.words) or (bool(suffix) and (not base or base == table.phrase))
 
 
-def _main_key(field: Field, part: Part, table: TablePlan, blueprint: Blueprint, lists: bool) -> Use | None:
+def _main_key(field: Field, table: TablePlan, blueprint: Blueprint) -> Use | None:
     key = table.column(table.id)
     grade = names_main(field, table, blueprint)
     same = key.key == table.normal(field.words) and not order_role(field)
@@ -159,7 +159,7 @@ def _include(field: Field, part: Part) -> Use | None:
 
 
 def _filter(field: Field, part: Part, table: TablePlan, blueprint: Blueprint) -> Use:
-    ranged = _range(field, part, table, blueprint)
+    ranged = _range(field, part, table)
     if ranged is not None:
         return ranged
     words = _filter_words(field)
@@ -225,7 +225,7 @@ def _test(field: Field, column: ColumnPlan) -> str:
     return "eq"
 
 
-def _range(field: Field, part: Part, table: TablePlan, blueprint: Blueprint) -> Use | None:
+def _range(field: Field, part: Part, table: TablePlan) -> Use | None:
     side, rest = range_side(field.words)
     if not side or field.is_array or field.enum or field.type in (ColumnType.BOOLEAN, ColumnType.JSON):
         return None
@@ -281,7 +281,7 @@ def _refuse_invented(field: Field, part: Part, table: TablePlan, blueprint: Blue
     spoken = len(hint.split()) >= 2 or blueprint.by_phrase(base) is not None
     if suffix or spoken or (scalar_id(field) and part.intent.kind == "get"):
         return
-    if scalar_id(field) and any(field.required and other is not field for other in part.fields):
+    if scalar_id(field) and any(other.required and other is not field for other in part.fields):
         return
     raise Refused(
         RefusalCode.INVENTED_ARGUMENT,
@@ -300,7 +300,7 @@ def _invented(field: Field, part: Part, table: TablePlan, blueprint: Blueprint, 
         items = field.schema.get("items")
         source = _element(field, items if isinstance(items, dict) else {})
     clash = table.find(words)
-    if clash is not None and not same_kind(clash, source):
+    if clash and not same_kind(clash, source):
         words = ("filter", *words)
     column = attribute(source, table, blueprint, provenance=provenance, evidence=_from(part, field), words=words)
     if column.role == ColumnRole.ID:

@@ -57,11 +57,8 @@ def predicates(part: Part, table: TablePlan, roles: tuple[str, ...] = ("identifi
 def filters(part: Part, table: TablePlan) -> tuple[Where, ...]:
     """The predicates of all filtering arguments of a part on one table."""
     found = list(predicates(part, table))
-    for use in part.role("filter", "range"):
-        if use.column is not None and use.table is table:
-            found.append(_filter(use))
-    for use in part.role("include_state"):
-        found.append(_state(use, table))
+    found += [_filter(use) for use in part.role("filter", "range") if use.column is not None and use.table is table]
+    found += [_state(use, table) for use in part.role("include_state")]
     search = part.one("search")
     if search is not None:
         columns = text_columns(table)

@@ -69,7 +69,7 @@ def match_state(column: ColumnPlan, verb: StateVerb) -> Any:
 
 
 def settle_state(part: Part) -> None:
-    """Choose the column, the target value and the source states of a transition; makes the column when there is none."""
+    """Choose the column, target and source states of a transition; makes the column when there is none."""
     table = part.main()
     verb = part.intent.state
     assert verb is not None

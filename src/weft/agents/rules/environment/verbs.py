@@ -40,8 +40,8 @@ _add("link", "link associate bind connect")
 _add("unlink", "unlink detach disassociate unbind disconnect unassign untag unlabel")
 _add(
     "run",
-    "run trigger execute launch invoke perform dispatch rerun retry replay recreate rebuild redeploy deploy sync apply process "
-    "provisioning install scan backup restart reboot reload power snapshot",
+    "run trigger execute launch invoke perform dispatch rerun retry replay recreate rebuild redeploy deploy sync "
+    "apply process provisioning install scan backup restart reboot reload power snapshot",
 )
 _add(
     "compute",

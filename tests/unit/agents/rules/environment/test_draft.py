@@ -282,3 +282,26 @@ def test_revision_refuses_what_a_finding_names_and_keeps_it_refused() -> None:
         again.refused
     ) == 2
     assert check_draft(spec, again) == []
+
+
+FILES = (
+    tool("read_file", {"path": TEXT, "head": INTEGER}, ("path",)),
+    tool("write_file", {"path": TEXT, "content": TEXT}, ("path", "content")),
+    tool("list_directory", {"path": TEXT}, ("path",)),
+    tool("move_file", {"source": TEXT, "destination": TEXT}, ("source", "destination")),
+    tool("delete_file", {"path": TEXT}, ("path",)),
+    tool("create_directory", {"path": TEXT}, ("path",)),
+)
+
+
+def test_file_tools_work_on_the_workspace_and_never_outside_it() -> None:
+    session = session_of(*FILES)
+    ok(session, "create_directory", {"path": "drafts"})
+    ok(session, "write_file", {"path": "drafts/a.txt", "content": "one\ntwo\n"})
+    assert ok(session, "read_file", {"path": "drafts/a.txt", "head": 1})["content"].strip() == "one"
+    ok(session, "move_file", {"source": "drafts/a.txt", "destination": "b.txt"})
+    assert session.files()["b.txt"] == "one\ntwo\n"
+    assert error(session, "read_file", {"path": "drafts/a.txt"}) == "not_found"
+    assert error(session, "read_file", {"path": "../../etc/passwd"}) == "outside_workspace"
+    ok(session, "delete_file", {"path": "b.txt"})
+    assert "b.txt" not in session.files()
