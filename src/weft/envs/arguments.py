@@ -9,9 +9,23 @@ from weft.agents.rules.seeds.references import Schema, as_schema, flatten
 from weft.agents.rules.seeds.values import ValueSchema
 from weft.records.base import Record
 from weft.records.contract import ArgumentUse, Case, Contract, Find, Guard
-from weft.records.expression import AllOf, AnyOf, Arg, Condition, Order, Present, ProjectFields
+from weft.records.expression import (
+    Aggregate,
+    AllOf,
+    AnyOf,
+    Arg,
+    Condition,
+    Exists,
+    Order,
+    Present,
+    ProjectFields,
+    Select,
+)
 from weft.records.spec import ToolSpec
 from weft.runtime.operations import selects
+
+COMPARING = frozenset({"eq", "in"})
+"""Tests that hold for the column's own values."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +116,19 @@ def looked_up(case: Case) -> list[tuple[str | int, ...]]:
     """Return the paths of arguments by which a case looks for a row that must be there."""
     finds = [node for node in parts(case.operations) if isinstance(node, Find) and node.missing is not None]
     return [path for find in finds for where in find.where if not where.optional for path in arguments_in(where.value)]
+
+
+def places_of(case: Case) -> dict[tuple[str | int, ...], list[tuple[str, str]]]:
+    """Return for each argument path the tables and columns whose values the case compares it with."""
+    found: dict[tuple[str | int, ...], list[tuple[str, str]]] = {}
+    for node in parts(case):
+        if not isinstance(node, Find | Select | Exists | Aggregate):
+            continue
+        for where in node.where:
+            if where.test in COMPARING and where.column and not where.path:
+                for path in arguments_in(where.value):
+                    found.setdefault(path, []).append((node.table, where.column))
+    return found
 
 
 def needed(case: Case) -> list[tuple[str | int, ...]]:

@@ -48,6 +48,7 @@ class CaseCalls:
         """Find out once what the case asks for."""
         self._needed = needed(self.case)
         self._looked_up = looked_up(self.case)
+        self._values: dict[tuple[str, int], list[Any]] = {}
 
     @property
     def case(self) -> Case:
@@ -134,10 +135,17 @@ class CaseCalls:
             fresh, value = self.candidates.drawn(argument, self.case, 40 + 11 * turn + place)
             if fresh:
                 return True, value
-        values = self.candidates.values(argument, self.case, target)
+        values = self.values(argument, target)
         if not values:
             return False, None
         return True, values[turn % len(values)] if turn and argument.use.role != "identifier" else values[0]
+
+    def values(self, argument: Argument, target: Row | None) -> list[Any]:
+        """Return the candidates for an argument of a call at ``target``; made once, so the same each time."""
+        key = (argument.path, id(target))
+        if key not in self._values:
+            self._values[key] = self.candidates.values(argument, self.case, target)
+        return self._values[key]
 
     def _describes_new_row(self, argument: Argument) -> bool:
         use = argument.use

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from weft.agents.rules.seeds.argument_paths import ELEMENT
 from weft.agents.rules.seeds.facts import RowFacts, entity_words, parse_clock, words_of
 from weft.agents.rules.seeds.references import as_schema, flatten
 from weft.agents.rules.seeds.values import Unsatisfiable, ValueSchema
-from weft.envs.arguments import Argument, known_words
+from weft.envs.arguments import Argument, known_words, places_of
 from weft.envs.rowlinks import RowLinks
 from weft.records.codec import canonical
 from weft.records.contract import Case
@@ -44,6 +45,8 @@ class Candidates:
         self.links, self.initial, self.rng = links, initial, rng
         self._now = parse_clock(initial.clock)
         self._words: dict[tuple[int, Any], list[str]] = {}
+        self._places: dict[int, dict[tuple[str | int, ...], list[tuple[str, str]]]] = {}
+        self._common: dict[str, list[str]] = {}
 
     def facts(self, index: int, case: Case) -> RowFacts:
         """Return invented facts for values that no row has."""
@@ -109,32 +112,43 @@ class Candidates:
             self._words[key] = known_words(case, argument.steps)
         return self._words[key]
 
+    def place(self, argument: Argument, case: Case) -> tuple[str, str]:
+        """Return the table and column that an argument is compared with in a case, else those of its stated use."""
+        if id(case) not in self._places:
+            self._places[id(case)] = places_of(case)
+        stated = (argument.use.table, argument.use.column)
+        compared = self._places[id(case)].get(tuple(step for step in argument.steps if step != ELEMENT), [])
+        return stated if not compared or stated in compared else compared[0]
+
     def _from_rows(self, argument: Argument, case: Case, target: Row | None) -> Iterable[Any]:
         """Values of the argument's column: of the row aimed at first, then of others."""
         use = argument.use
-        if not use.table or not use.column:
+        table, column = self.place(argument, case)
+        if not table or not column:
             return
-        near = self.links.related(case.table, target, use.table) if target is not None else None
-        rows = self.links.of(use.table)
+        near = self.links.related(case.table, target, table) if target is not None else None
+        rows = self.links.of(table)
         first = [near] if near is not None else []
-        values = [row.get(use.column) for row in [*first, *rows]]
+        values = [row.get(column) for row in [*first, *rows]]
         shared = [value for value in values if value is not None]
         if use.role == "range" and shared:
             ordered = sorted(
                 shared, key=lambda v: (str(type(v)), v) if not isinstance(v, dict | list) else ("", str(v))
             )
             yield from (ordered[len(ordered) // 2], ordered[0], ordered[-1])
-        foreign = self.links.foreign_values(use.table, use.column)
+        foreign = self.links.foreign_values(table, column)
         for value in distinct([*shared[:1], *shared[1:], *foreign], 14):
             yield from spread_lists(value)
 
     def _texts(self, case: Case, argument: Argument, target: Row | None) -> Iterable[str]:
-        """Words for searches: of the row aimed at, the one that most rows hold, rarer ones, a letter; lines of files."""
+        """Words for searches: that most rows hold, of the row aimed at, rare ones, a letter; lines of files."""
         table = argument.use.table or case.table
         rows = self.links.of(table)
         row = self.links.related(case.table, target, table) if target is not None else None
-        counts = Counter(word for one in rows for word in sorted(set(text_words(one))))
-        common = sorted(counts, key=lambda word: (-counts[word], word))
+        if table not in self._common:
+            counts = Counter(word for one in rows for word in sorted(set(text_words(one))))
+            self._common[table] = sorted(counts, key=lambda word: (-counts[word], word))
+        common = self._common[table]
         yield from common[:1]
         yield from list(text_words(row))[:2] if row else ()
         yield from common[1:3]
@@ -175,7 +189,7 @@ def spread_lists(value: Any) -> Iterable[Any]:
 
 def text_words(row: Row) -> Iterable[str]:
     """Yield the words of a row's texts that a search would be made of, those of short texts first."""
-    texts = sorted((v for v in row.values() if isinstance(v, str) and not v[:4].isdigit()), key=len)
+    texts = sorted((v for v in row.values() if isinstance(v, str) and (" " in v or v.isalpha())), key=len)
     for text in texts:
         yield from (word for word in words_of(text) if len(word) > 2)
 

@@ -105,7 +105,7 @@ class EffectProber:
         """Return the first pair of calls that shows the argument's effect, or None."""
         weak: Shown | None = None
         for base, target in self._bases(argument):
-            values = self.calls.candidates.values(argument, self.calls.case, target)
+            values = self.calls.values(argument, target)
             if argument.use.role == "cursor":
                 values = [*self._cursors(base, argument), *values]
             there = value_at(base, argument.steps)
@@ -158,7 +158,7 @@ class EffectProber:
         return self._long
 
     def _values(self, argument: Argument, target: Row | None) -> list[Any]:
-        return self.calls.candidates.values(argument, self.calls.case, target)
+        return self.calls.values(argument, target)
 
     def _cursors(self, base: dict[str, Any], argument: Argument) -> list[Any]:
         """Return cursors that a short first page hands out."""

@@ -24,6 +24,7 @@ class RowLinks:
     def __init__(self, schema: DatabaseSchema, rows: Rows) -> None:
         self.schema, self.rows = schema, rows
         self.tables = {table.name: table for table in schema.tables}
+        self._related: dict[tuple[str, int, str], tuple[Row, Row | None]] = {}
 
     def of(self, table: str) -> list[Row]:
         """Return the rows of a table; [] for an unknown one."""
@@ -36,6 +37,13 @@ class RowLinks:
         """
         if table == wanted:
             return row
+        # The row is kept beside the answer, so that its identity stays its own while the answer is remembered.
+        key = (table, id(row), wanted)
+        if key not in self._related:
+            self._related[key] = (row, self._search(table, row, wanted))
+        return self._related[key][1]
+
+    def _search(self, table: str, row: Row, wanted: str) -> Row | None:
         edge: list[tuple[str, Row]] = [(table, row)]
         seen = {table}
         for _ in range(MOST_STEPS):
