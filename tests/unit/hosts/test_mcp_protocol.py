@@ -287,3 +287,16 @@ def test_on_stdio_each_message_says_its_era(endpoint: Endpoint, session: Echo) -
     assert "resultType" not in result(ask(endpoint, session, "tools/list", {}, None))
     assert "resultType" in result(ask(endpoint, session, "tools/list", {"_meta": META}, None))
     assert code(ask(endpoint, session, "server/discover", {}, None)) == -32602
+
+
+def test_an_argument_that_is_mirrored_into_a_header_must_agree_with_it(session: Echo) -> None:
+    schema = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+    spec = ToolSpec(name="t", input_schema=schema, declared={"name": "t", "inputSchema": schema})
+    contracts = ContractSet(schema=DatabaseSchema(), contracts=(contract("t"),))
+    served = Environment(spec=McpSpec(name="n", title="n", tools=(spec,)), contracts=contracts, seed=InitialState())
+    endpoint = Endpoint(served, version="1")
+    call = {"name": "t", "arguments": {"region": "eu"}}
+    result(modern(endpoint, session, "tools/call", call, **{"mcp-param-region": "eu"}))
+    assert code(modern(endpoint, session, "tools/call", call, **{"mcp-param-region": "us"})) == -32020
+    assert code(modern(endpoint, session, "tools/call", call)) == -32020
+    assert len(session.calls) == 1
