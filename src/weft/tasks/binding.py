@@ -102,8 +102,14 @@ def fits(semantic: str, item: TaskInput) -> bool:
     """Return whether a value of a semantic type can stand for an input."""
     if not item.keyed and item.semantic == "text":
         written = semantic in TEXTUAL or semantic.startswith("name:")
-        return written and item.name.casefold().rsplit("_", 1)[-1] in CONTENT
+        return written and _holds_text(item.name)
     return semantic == item.semantic and semantic not in MEANINGLESS
+
+
+def _holds_text(name: str) -> bool:
+    """Return whether an input holds free text, going by its name; a job title and a text to be replaced do not."""
+    parts = name.casefold().split("_")
+    return parts[-1] in CONTENT and not set(parts) & {"job", "old", "find", "search"}
 
 
 def propose(
@@ -157,7 +163,7 @@ def _between(
 ) -> Iterator[Link]:
     known = [entry.value for entry in above.task.inputs]
     for output in above.solution.outputs:
-        if output.name not in above.outputs or not fits(output.semantic, item):
+        if output.name not in above.outputs or not fits(output.semantic, item) or "birth" in output.name.casefold():
             continue
         value = above.outputs[output.name]
         if not _scalar(value) or type(value) is not type(item.value) or any(json_equal(value, one) for one in known):
@@ -218,8 +224,8 @@ def choose(drawn: Sequence[Drawn], possible: Sequence[Link], rng: random.Random,
 
     First those that join servers which nothing joins yet, then the strongest of the rest, until ``share`` of the nodes
     has one. An input is bound once, the chosen bindings are acyclic, no entity is placed twice under different values,
-    and no value that is to be found is stated by another task. Texts that flow into free text are kept rare: any text
-    would do there.
+    and no value that is to be found is stated by another task. Dates, amounts and texts that flow into a free input are
+    kept rare: any other would do there.
 
     Args:
         drawn: the tasks.
@@ -234,11 +240,11 @@ def choose(drawn: Sequence[Drawn], possible: Sequence[Link], rng: random.Random,
         key=lambda index: (
             drawn[possible[index].source].task.server == drawn[possible[index].target].task.server,
             -STRENGTH[possible[index].way],
-            possible[index].way == "flow" and _semantic(drawn, possible[index]) == "text",
+            possible[index].way == "flow" and _semantic(drawn, possible[index]) in VAGUE,
             weight[index],
         ),
     )
-    texts = 0
+    vaguely = 0
     for joining in (True, False):
         for index in order:
             link = possible[index]
@@ -246,10 +252,10 @@ def choose(drawn: Sequence[Drawn], possible: Sequence[Link], rng: random.Random,
                 continue
             if not joining and len(chosen.targets) >= share * len(drawn) and link.target not in chosen.targets:
                 continue
-            text = link.way == "flow" and _semantic(drawn, link) == "text"
-            if text and not joining and texts >= len(drawn) // 6:
+            vague = link.way == "flow" and _semantic(drawn, link) in VAGUE
+            if vague and not joining and vaguely >= len(drawn) // 6:
                 continue
-            texts += chosen.take(link) and text
+            vaguely += chosen.take(link) and vague
     return sorted(chosen.links, key=lambda link: (link.target, link.input))
 
 

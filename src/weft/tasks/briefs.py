@@ -40,11 +40,13 @@ def _bound(assembly: Assembly, node: str, entry: TaskInput) -> BoundWords:
         said = words_of(owner)
         if owner.semantic != "person":
             said = f"the {spoken.entity} {said}" if owner.semantic.startswith("name:") else f"the {spoken.entity}"
+    # In free text the value stands for itself: the title of an event, not the event.
+    written = entry.semantic == "text"
     return BoundWords(
         input=entry,
         source=list(assembly.drawn).index(source),
-        noun=spoken.noun,
-        whole=spoken.whole,
+        noun=spoken.label if written else spoken.noun,
+        whole=spoken.whole and not written,
         made=spoken.made,
         asked=spoken.asked,
         owner=said,

@@ -30,6 +30,7 @@ class Spoken:
 
     Attributes:
         noun: what the value is: ``email``, ``contact``.
+        label: the property by which it is the value: ``title`` of an ``event``; the same as ``noun`` for most.
         whole: the value stands for the thing itself (an id or a name), not for a property of it.
         asked: the upstream request asks for it.
         made: the upstream request makes what it belongs to.
@@ -38,6 +39,7 @@ class Spoken:
     """
 
     noun: str
+    label: str
     whole: bool
     asked: bool = False
     made: bool = False
@@ -58,8 +60,9 @@ def spoken_outputs(task: AtomicTask, solution: AtomicSolution, environment: Envi
         made = contract is not None and contract.effect == "write" and _makes(contract)
         owner = _owner(output.source, steps, inputs, environment) if not asked and not made else ""
         if asked or made or owner:
-            noun, whole = _noun(output, entity, environment)
-            found[output.name] = Spoken(noun, whole, asked, made, owner, entity)
+            label = _label(output, entity)
+            thing = _thing(output, entity, environment)
+            found[output.name] = Spoken(thing or label, label, bool(thing), asked, made, owner, entity)
     return found
 
 
@@ -77,19 +80,22 @@ def words(name: str) -> str:
     return name.replace("_", " ").strip()
 
 
-def _noun(output: TaskOutput, entity: str, environment: Environment) -> tuple[str, bool]:
-    kind, _, of = output.semantic.partition(":")
-    if kind == "id":
-        table = next((one for one in environment.contracts.schema_.tables if one.name == of), None)
-        return words(table.entity if table is not None else of), True
-    if kind == "name":
-        return words(of), True
-    if kind == "person":
-        return entity or "person", True
+def _label(output: TaskOutput, entity: str) -> str:
     label = words(output.name)
     if entity and label.startswith(f"{entity} "):
         label = label.removeprefix(f"{entity} ")
-    return NOUNS.get(label, label), False
+    return NOUNS.get(label, label)
+
+
+def _thing(output: TaskOutput, entity: str, environment: Environment) -> str:
+    """Return the noun of the thing that a value stands for, or "" when it is a property."""
+    kind, _, of = output.semantic.partition(":")
+    if kind == "id":
+        table = next((one for one in environment.contracts.schema_.tables if one.name == of), None)
+        return words(table.entity if table is not None else of)
+    if kind == "name":
+        return words(of)
+    return (entity or "person") if kind == "person" else ""
 
 
 def _owner(

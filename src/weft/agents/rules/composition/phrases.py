@@ -109,6 +109,7 @@ def point(text: str, said: str, how: Pointing) -> str | None:
     patterns = (
         [rf"\b(?:the|an?) {own} with the \w+(?: \w+)? {value}", rf"\b(?:the )?{own} {value}"] if how.whole else []
     )
+    patterns += [rf"\b(?P<called>called|named) {value}"]
     patterns += [rf"\bthe (?P<label>(?:[\w'-]+ ){{1,4}}){value}", value]
     if not bare or re.search(value, text, re.IGNORECASE) is None:
         return None
@@ -118,6 +119,8 @@ def point(text: str, said: str, how: Pointing) -> str | None:
         if any(word in LEADING for word in label.casefold().split()):
             return match.group()
         phrase = how.phrase
+        if match.groupdict().get("called"):
+            phrase = f"with the name of {phrase}" if how.whole else f"with {phrase} as its name"
         if label and not how.keyed and label.casefold() != how.noun.casefold():
             phrase += f" as the {label}"
         before, after = text[: match.start()].rstrip(), text[match.end() :]
