@@ -103,7 +103,7 @@ def validation_findings(environment: Environment) -> tuple[EvidenceItem, ...]:
     found += _claims(stored, made)
     if not found:
         found += [
-            _item("validation", f"tests.json: {test.name}: not a test that the checks make of these contracts", test.tool)
+            _item("validation", f"tests.json: {test.name}: not a test of these contracts", test.tool)
             for test in environment.tests
             if test not in again.tests
         ]

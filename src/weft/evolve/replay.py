@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.agents.reference import Unresolved, resolve
-from weft.errors import HostError, VerifierError
+from weft.errors import HostError, InputError, IntegrityError, VerifierError
 from weft.evolve.failure import Failure
 from weft.ports import SessionGroup, ToolHost
 from weft.records.base import JSON
@@ -93,7 +93,10 @@ async def replay_reference(
         HostError: the host failed, so that nothing was shown.
     """
     start = states or failure.states
-    group = await host.open(failure.environments, seed=failure.seed, states=start)
+    try:
+        group = await host.open(failure.environments, seed=failure.seed, states=start)
+    except (InputError, IntegrityError) as error:
+        return Replay(refused=f"its sessions cannot be opened: {error}", node=failure.node)
     progress = _Progress(failure)
     try:
         last = Replay()
