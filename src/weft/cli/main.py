@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from weft import __version__
-from weft.cli import catalog, doctor, env_build, rl, run, sft
+from weft.cli import catalog, doctor, env_build, evolve, rl, run, sft
 from weft.cli.output import people
 from weft.errors import WeftError
 
@@ -24,7 +24,13 @@ READER_GONE = 141
 # add one line below. COMMANDS hold one command, which keeps its own name (`weft doctor`); NOUNS hold verbs
 # under the noun given here (`weft catalog import`). The order is the order in `weft --help`.
 COMMANDS: tuple[typer.Typer, ...] = (run.app, doctor.app)
-NOUNS: dict[str, typer.Typer] = {"catalog": catalog.app, "env": env_build.app, "sft": sft.app, "rl": rl.app}
+NOUNS: dict[str, typer.Typer] = {
+    "catalog": catalog.app,
+    "env": env_build.app,
+    "sft": sft.app,
+    "rl": rl.app,
+    "evolve": evolve.app,
+}
 
 
 class Edge(TyperGroup):

@@ -91,9 +91,7 @@ def _reference_passes(failure: Failure, replay: Replay, probe: EnvironmentProbe)
     return _to(failure, Component.POLICY, failure.task, evidence)
 
 
-async def _reference_fails(
-    host: ToolHost, failure: Failure, replay: Replay, probe: EnvironmentProbe
-) -> Attribution:
+async def _reference_fails(host: ToolHost, failure: Failure, replay: Replay, probe: EnvironmentProbe) -> Attribution:
     """Something other than the policy is wrong: find the first thing that is not what was certified."""
     node = replay.node
     if replay.fault:
@@ -104,9 +102,7 @@ async def _reference_fails(
     for environment in used:
         findings = probe.thorough(environment)
         if findings:
-            return _to(
-                failure, Component.ENVIRONMENT, environment.name, [*evidence, *findings[:MOST_FINDINGS]], node
-            )
+            return _to(failure, Component.ENVIRONMENT, environment.name, [*evidence, *findings[:MOST_FINDINGS]], node)
     changed = version_findings(failure)
     for environment in used:
         if environment.name in changed:

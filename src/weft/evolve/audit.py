@@ -76,8 +76,6 @@ def idle_findings(judge: TaskJudge, nodes: tuple[str, ...]) -> list[EvidenceItem
     return []
 
 
-def _blame(
-    task: str, node: str, component: Component, subject: str, findings: Sequence[EvidenceItem]
-) -> Attribution:
+def _blame(task: str, node: str, component: Component, subject: str, findings: Sequence[EvidenceItem]) -> Attribution:
     evidence = tuple(findings[:MOST_FINDINGS])
     return Attribution(task=task, node=node, component=component, subject=subject, evidence=evidence)

@@ -153,9 +153,7 @@ async def _shape(
     return run.shape()
 
 
-def assembly_of(
-    graph: TaskGraph, drawn: Mapping[str, Drawn], environments: Mapping[str, Environment]
-) -> Assembly:
+def assembly_of(graph: TaskGraph, drawn: Mapping[str, Drawn], environments: Mapping[str, Environment]) -> Assembly:
     """Return the assembly that a stored graph came from.
 
     Args:
@@ -190,9 +188,7 @@ def _input(drawn: Mapping[str, Drawn], edge: Edge) -> TaskInput:
     raise GraphError(f"an edge brings {edge.input!r} to {edge.target}, which takes no such input")
 
 
-def _way(
-    edge: Edge, item: TaskInput, bindings: Iterator[EntityBinding], environment: Environment
-) -> tuple[Way, JSON]:
+def _way(edge: Edge, item: TaskInput, bindings: Iterator[EntityBinding], environment: Environment) -> tuple[Way, JSON]:
     """Return how a bound value gets to its input, and the value where it names an entity.
 
     Information edges to keyed inputs and the graph's bindings are in the same order: both follow the links.

@@ -52,9 +52,7 @@ async def _again(
     if isinstance(found, AtomicEntry):
         return found, f"{why}; certified again"
     evidence = (EvidenceItem(probe="certification", finding=found.refusal.message),)
-    again = await propose_again(
-        entry, environment, shop.tasks, shop.host, evidence, seed=shop.seed, limit=shop.limit
-    )
+    again = await propose_again(entry, environment, shop.tasks, shop.host, evidence, seed=shop.seed, limit=shop.limit)
     if isinstance(again, AtomicEntry):
         return again, f"{why}; its author proposed it again"
     return None, f"{why}; {found.refusal.message}"

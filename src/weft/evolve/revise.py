@@ -23,7 +23,6 @@ from weft.records.evolution import Selected
 from weft.records.revision import Component, EvidenceItem, Revision
 from weft.records.spec import McpSpec
 
-
 ON_TOOLS = frozenset({"ledger", "environment_tests", "validation"})
 """Probes whose findings on a tool are evidence against that tool."""
 
@@ -212,15 +211,13 @@ async def _composed(system: System, selected: Selected, shop: Workshop) -> tuple
 
 
 async def _mended_nodes(system: System, item: Composition, selected: Selected, shop: Workshop) -> System:
-    """Return the system with the atomic tasks of blamed nodes that do not certify any more proposed again or left out."""
+    """Return the system with those atomic tasks of blamed nodes that do not certify proposed again or left out."""
     for node in item.solution.graph.nodes:
         entry = system.atomic.get(node.task)
         environment = system.environments.get(node.server)
         if node.id not in selected.nodes or entry is None or environment is None:
             continue
-        if isinstance(
-            await recertify(entry, environment, shop.host, seed=shop.seed, trust_verifier=True), AtomicEntry
-        ):
+        if isinstance(await recertify(entry, environment, shop.host, seed=shop.seed, trust_verifier=True), AtomicEntry):
             continue
         found = await propose_again(
             entry, environment, shop.tasks, shop.host, selected.evidence, seed=shop.seed, limit=shop.limit
