@@ -49,6 +49,10 @@ class ColumnPlan:
     evidence: str = ""
     default: Any = None
     written: bool = False
+    shown: bool = False
+    """A declared result requires a value that is not null."""
+    fallback: Any = None
+    """A value that satisfies that result."""
     hidden: bool = False
     """Returned only when an argument asks for it."""
 

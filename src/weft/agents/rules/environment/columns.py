@@ -27,8 +27,8 @@ def reference_target(field: Field, table: TablePlan, blueprint: Blueprint) -> Ta
     if not base:
         return None
     words = base[1:] if len(base) > 1 and base[0] in _AIMS | {"parent"} else base
-    if base in (("parent",),) and suffix:
-        return table
+    if base == ("parent",) and suffix:
+        return None if table.relation else table
     found = blueprint.by_phrase(words, table.group)
     if found is None and suffix:
         close = [

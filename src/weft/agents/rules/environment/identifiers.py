@@ -233,7 +233,7 @@ def _set_key(table: TablePlan, field: Field, suffix: str, parts: Sequence[Part])
         type=ColumnType.INTEGER if number else ColumnType.TEXT,
         nullable=False,
         role=ColumnRole.ID,
-        schema={"type": "integer" if number else "string"},
+        schema=_key_schema(field, number, parts, table),
         provenance=Provenance.DECLARED,
         evidence=f"argument or result {field.name}",
     )
@@ -243,6 +243,17 @@ def _set_key(table: TablePlan, field: Field, suffix: str, parts: Sequence[Part])
     table.id_prefix = (
         (table.phrase[-1][:3] if table.phrase else "row") + "_" if table.id_style == IdStyle.PREFIXED else ""
     )
+
+
+def _key_schema(field: Field, number: bool, parts: Sequence[Part], table: TablePlan) -> Schema:
+    """The schema of a key: of the declared result where one agrees, else of the argument."""
+    shown = _from_output(parts, table)
+    source = shown[0].schema if shown is not None and id_parts(shown[0])[1] == id_parts(field)[1] else field.schema
+    wanted = "integer" if number else "string"
+    if source.get("type") not in (wanted, "number" if number else wanted):
+        return {"type": wanted}
+    kept = ("pattern", "format", "minimum", "maximum", "minLength", "maxLength")
+    return {"type": wanted, **{name: source[name] for name in kept if name in source}}
 
 
 def _label(name: str, short: str, suffix: str) -> str:

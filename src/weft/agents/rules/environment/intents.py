@@ -175,6 +175,9 @@ def _compound(words: Words, group: Words, bulk: bool) -> Intent | None:
 def _verb_index(words: Words) -> int | None:
     if not words:
         return None
+    if words[0] == "place" and not {"order", "orders", "bid", "hold", "trade"} & set(words):
+        # A place is a noun unless something is placed.
+        return _verb_index(("thing", *words[1:])) if len(words) > 1 else None
     strong = [i for i, word in enumerate(words) if is_verb(word) and word not in AMBIGUOUS and singular(word) == word]
     if is_verb(words[0]) and words[0] not in AMBIGUOUS:
         return 0
@@ -223,6 +226,8 @@ def _intent(kind: str, verb: str, before: Words, after: Words, group: Words, bul
             break
     phrase = _clean(phrase)
     complement = _clean(complement)
+    if kind == "get" and len(phrase) > 1 and phrase[-1] in ("list", "lists"):
+        kind, phrase = "list", phrase[:-1]
     if before:
         front = _clean(before)
         phrase = phrase if front and noun(phrase)[:1] == noun(front)[-1:] else front + phrase
@@ -316,6 +321,8 @@ def tool_intent(tool: ToolSpec, prefix: Words) -> Intent | None:
             preposition=found.preposition or said.preposition,
             words=said.words,
         )
+    if found.kind == "search" and found.by and not found.plural and found.verb in ("find", "lookup", "search"):
+        found = replace(found, kind="get")
     return _by_hint(found, said, tool)
 
 

@@ -3,8 +3,10 @@
 from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan
 from weft.agents.rules.environment.columns import attribute
 from weft.agents.rules.environment.fields import Field, Resolver, Schema, make_field
+from weft.agents.rules.environment.fitting import fits, stricter
 from weft.agents.rules.environment.identifiers import id_parts, names_main
 from weft.agents.rules.environment.lexicon import singular_text
+from weft.agents.rules.environment.neutral import neutral_value
 from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.returns import (
@@ -13,7 +15,6 @@ from weft.agents.rules.environment.returns import (
     empty_list,
     entity_label,
     is_free,
-    mapped,
     own_result,
 )
 from weft.agents.rules.environment.rows import ABSENT, RowView, argument, present, said
@@ -230,12 +231,14 @@ class Shaper:
             found = attribute(
                 field, table, self._blueprint, provenance=Provenance.DECLARED, evidence=evidence, words=words
             )
-            if field.required and not field.nullable and not found.references:
-                found.default = _neutral(field)
         elif found is not None and self._grow:
             found.support(Provenance.DECLARED, f"{self._part.tool.name}.outputSchema/{field.name}")
             if found.type == ColumnType.TEXT and not found.enum and field.enum and not found.written:
                 found.enum = list(field.enum)
+        if found is not None and self._grow and field.required and not field.nullable and fits(found, field):
+            found.shown = True
+            if found.fallback is None and not found.references:
+                found.fallback = _neutral(field)
         return found
 
     def _reshape(self, value: Expr, column: ColumnPlan, field: Field) -> Expr:
@@ -449,66 +452,6 @@ class Shaper:
         return const(f"{entity} {done}")
 
 
-def fits(column: ColumnPlan, field: Field) -> bool:
-    """True if what the column holds can be shown as the declared property."""
-    if column.type != ColumnType.JSON:
-        if field.is_array or field.schema.get("type") == "boolean" or column.type == ColumnType.BOOLEAN:
-            return field.type == column.type
-        if field.type in (ColumnType.INTEGER, ColumnType.NUMBER):
-            return column.type in (ColumnType.INTEGER, ColumnType.NUMBER)
-        return True
-    wanted, held = field.schema, column.schema
-    if not wanted.get("type") and not wanted.get("anyOf") and not wanted.get("oneOf"):
-        return True
-    if wanted == held:
-        return True
-    if wanted.get("type") != held.get("type"):
-        return False
-    inner, own = wanted.get("items") or {}, held.get("items") or {}
-    if field.is_array:
-        if not inner.get("type") and not inner.get("anyOf") and not inner.get("oneOf"):
-            return True
-        strings = own.get("type") == "string" and bool(inner.get("properties"))
-        return strings or (inner.get("type") == own.get("type") and _covers(own, inner))
-    return _covers(held, wanted)
-
-
-def _covers(held: Schema, wanted: Schema) -> bool:
-    """True if objects that satisfy ``held`` have what ``wanted`` requires."""
-    return set(wanted.get("required") or []) <= set(held.get("required") or []) and not (
-        wanted.get("properties") and not held.get("properties")
-    )
-
-
-def stricter(field: Field, column: ColumnPlan) -> bool:
-    """True if the property's schema asks for all that the column's does."""
-    return column.schema.get("type") in (None, field.schema.get("type"))
-
-
-def neutral_value(schema: Schema) -> object:
-    """The smallest value of a schema, for a required result property of which the state holds nothing."""
-    enum = schema.get("enum")
-    if isinstance(enum, list) and enum:
-        return enum[0]
-    if "const" in schema:
-        return schema["const"]
-    if schema.get("default") is not None:
-        return schema["default"]
-    for union in ("anyOf", "oneOf"):
-        if schema.get(union):
-            return neutral_value(schema[union][0])
-    kind = schema.get("type")
-    if kind == "object":
-        properties = schema.get("properties") or {}
-        return {name: neutral_value(properties.get(name) or {}) for name in schema.get("required") or []}
-    if kind == "string":
-        return {"date-time": "1970-01-01T00:00:00Z", "date": "1970-01-01"}.get(str(schema.get("format")), "")
-    return {"integer": 0, "number": 0, "boolean": False, "array": []}.get(str(kind))
-
-
 def _neutral(field: Field) -> object:
     """The neutral value of a field."""
     return neutral_value(field.schema)
-
-
-__all__ = ["Shaper", "mapped"]

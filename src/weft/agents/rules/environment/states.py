@@ -4,9 +4,10 @@ from typing import Any
 
 from weft.agents.rules.environment.blueprint import ColumnPlan, TablePlan
 from weft.agents.rules.environment.plan import Part
+from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.verbs import StateVerb
 from weft.agents.rules.environment.words import listed
-from weft.records.spec import Provenance
+from weft.records.spec import Provenance, RefusalCode
 from weft.records.state import ColumnRole, ColumnType
 
 _INITIAL = {
@@ -87,12 +88,26 @@ def settle_state(part: Part) -> None:
         _use(part, flag, verb.value, [not verb.value])
         return
     column = _status(table, part)
-    value = match_state(column, verb)
+    value = match_state(column, verb) or _described(column, part)
     if value is None:
+        if column.enum and column.provenance == Provenance.DECLARED:
+            raise Refused(
+                RefusalCode.NOTHING_TO_WRITE,
+                f"none of the declared states of {table.entity} means {verb.state!r}",
+                "declare the state, or say in the description which state the tool sets",
+                value=", ".join(str(item) for item in column.enum),
+            )
         value = verb.state
         if column.enum:
             column.enum.append(value)
     _use(part, column, value, [item for item in column.enum if item != value] if column.enum else [])
+
+
+def _described(column: ColumnPlan, part: Part) -> Any:
+    """The one declared state that the description names."""
+    text = "".join(c for c in part.tool.description.lower() if c.isalnum())
+    named = [item for item in column.enum if "".join(c for c in str(item).lower() if c.isalnum()) in text]
+    return named[-1] if named else None
 
 
 def _use(part: Part, column: ColumnPlan, target: object, sources: list[object]) -> None:
