@@ -131,7 +131,12 @@ def setting(name: str, table_: str, column_: str) -> Contract:
 
 
 def environment(
-    name: str, domain: str, tables: tuple[Table, ...], tools: tuple[ToolSpec, ...], contracts: tuple[Contract, ...], rows: Any
+    name: str,
+    domain: str,
+    tables: tuple[Table, ...],
+    tools: tuple[ToolSpec, ...],
+    contracts: tuple[Contract, ...],
+    rows: Any,
 ) -> Environment:
     return Environment(
         spec=McpSpec(name=name, title=name.title(), domain=domain, tools=tools, declared_tools=len(tools)),
@@ -281,7 +286,7 @@ def contact_tasks(where: Environment) -> AtomicLibrary:
             outputs=(TaskOutput(name="email", source=seen("s1", "email", name="name"), semantic="email"),),
         ),
         task(
-            where, 1, "lookup", "Move Bo Chen to the company East.", "Bo Chen now works for East, please note that down.",
+            where, 1, "lookup", "Move Bo Chen to the company East.", "Bo Chen now works for East, please note it.",
             (other, TaskInput(name="company", value="East")),
             (
                 found,
@@ -295,9 +300,7 @@ def contact_tasks(where: Environment) -> AtomicLibrary:
                 TaskInput(name="email", value="fay@west.example", semantic="email"),
                 TaskInput(name="company", value="West"),
             ),
-            (
-                step("s1", "contacts", "add_person", name=given("name"), email=given("email"), company=given("company")),
-            ),
+            (step("s1", "contacts", "add_person", **{one: given(one) for one in ("name", "email", "company")}),),
             outputs=(TaskOutput(name="contact", source=seen("s1", "id"), semantic="id:people", generated=True),),
         ),
         task(
@@ -356,5 +359,3 @@ def environments() -> tuple[Environment, ...]:
 @pytest.fixture(scope="session")
 def libraries(environments: tuple[Environment, ...]) -> dict[str, AtomicLibrary]:
     return {"contacts": contact_tasks(environments[0]), "billing": billing_tasks(environments[1])}
-
-
