@@ -153,16 +153,20 @@ def _asked_for(condition: Condition) -> list[tuple[str | int, ...]]:
     return []
 
 
-def known_words(case: Case, steps: Steps) -> list[str]:
-    """Return the words that an argument may name where a case projects fields or sorts by a column."""
-    path = tuple(step for step in steps if step != ELEMENT)
-    found: list[str] = []
+def known_words(case: Case) -> dict[tuple[str | int, ...], list[str]]:
+    """Return for each argument path the words that it may name: fields to project, columns to sort by."""
+    found: dict[tuple[str | int, ...], list[str]] = {}
     for node in parts(case):
-        if isinstance(node, ProjectFields) and path in arguments_in(node.fields):
-            found += node.known
-        elif isinstance(node, Order) and node.by is not None and path in arguments_in(node.by):
-            found += node.columns
-    return list(dict.fromkeys(found))
+        if isinstance(node, ProjectFields):
+            named: tuple[Any, list[str]] = (node.fields, list(node.known))
+        elif isinstance(node, Order) and node.by is not None:
+            named = (node.by, list(node.columns))
+        else:
+            continue
+        for path in arguments_in(named[0]):
+            known = found.setdefault(path, [])
+            known += [word for word in named[1] if word not in known]
+    return found
 
 
 def matching_case(contract: Contract, arguments: Any) -> int | None:

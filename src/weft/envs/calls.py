@@ -49,6 +49,9 @@ class CaseCalls:
         self._needed = needed(self.case)
         self._looked_up = looked_up(self.case)
         self._values: dict[tuple[str, int], list[Any]] = {}
+        self._many: dict[tuple[str, int], dict[str, Any]] = {}
+        self._reads = list(dict.fromkeys(arguments_in(self.case)))
+        self.relevant = [argument for argument in self.arguments if self._is_read(argument)]
 
     @property
     def case(self) -> Case:
@@ -62,6 +65,11 @@ class CaseCalls:
             return [None] * (3 if self.case.table == "" else 1)
         step = max(1, len(rows) // MOST_TARGETS)
         return list(rows[::step][:MOST_TARGETS])
+
+    def _is_read(self, argument: Argument) -> bool:
+        """True if the case reads the argument, a part of it, or what holds it."""
+        own = tuple(step for step in argument.steps if step != ELEMENT)
+        return any(path[: len(own)] == own[: len(path)] for path in self._reads)
 
     def minimal(self, target: Row | None, turn: int = 0) -> dict[str, Any] | None:
         """Return a call with the required arguments alone; None when a required value cannot be made."""
@@ -181,9 +189,13 @@ class CaseCalls:
 
     def many(self, base: dict[str, Any], target: Row | None) -> dict[str, Any]:
         """Return the base call with every optional argument that does not hide another's effect."""
+        key = (repr(base), id(target))
+        if key in self._many:
+            return self._many[key]
         call = base
-        for argument in self.arguments:
+        for argument in self.relevant:
             if argument.use.role in LEFT_OUT or argument.use.role in WITH_FEW:
                 continue
             call = self.alone(call, argument, target) or call
+        self._many[key] = call
         return call

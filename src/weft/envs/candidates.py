@@ -44,7 +44,7 @@ class Candidates:
     def __init__(self, links: RowLinks, initial: InitialState, rng: random.Random) -> None:
         self.links, self.initial, self.rng = links, initial, rng
         self._now = parse_clock(initial.clock)
-        self._words: dict[tuple[int, Any], list[str]] = {}
+        self._words: dict[int, dict[tuple[str | int, ...], list[str]]] = {}
         self._places: dict[int, dict[tuple[str | int, ...], list[tuple[str, str]]]] = {}
         self._common: dict[str, list[str]] = {}
 
@@ -106,11 +106,10 @@ class Candidates:
                 yield value
 
     def _known(self, case: Case, argument: Argument) -> list[str]:
-        """Return the words that an argument may name; found once, since it takes a walk through the whole case."""
-        key = (id(case), argument.steps)
-        if key not in self._words:
-            self._words[key] = known_words(case, argument.steps)
-        return self._words[key]
+        """Return the words that an argument may name; found once a case, since it takes a walk through all of it."""
+        if id(case) not in self._words:
+            self._words[id(case)] = known_words(case)
+        return self._words[id(case)].get(tuple(step for step in argument.steps if step != ELEMENT), [])
 
     def place(self, argument: Argument, case: Case) -> tuple[str, str]:
         """Return the table and column that an argument is compared with in a case, else those of its stated use."""

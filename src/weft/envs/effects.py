@@ -11,7 +11,7 @@ from typing import Any
 from weft.agents.rules.seeds.argument_paths import MISSING, replaced, value_at
 from weft.envs.arguments import Argument
 from weft.envs.bench import Bench, Observation
-from weft.envs.calls import CaseCalls
+from weft.envs.calls import LEFT_OUT, CaseCalls
 from weft.records.state import Row
 from weft.runtime.values import json_equal
 
@@ -132,7 +132,7 @@ class EffectProber:
         for base, target in self._long_results() if argument.use.role in NEEDS_LENGTH else self.normal[:2]:
             given.append((base, target))
             helper = {"page": "limit", "offset": "limit", "cursor": "limit", "direction": "sort"}.get(argument.use.role)
-            for other in self.calls.arguments:
+            for other in self.calls.relevant:
                 if helper and other.use.role == helper:
                     for value in [1, 2] if helper == "limit" else self._values(other, target)[:3]:
                         fits, form = self.calls.candidates.fit(other, value)
@@ -152,10 +152,16 @@ class EffectProber:
             found = list(self.normal)
             for turn, target in [(0, target) for target in self.calls.targets()] + [(t, None) for t in (1, 2, 3)]:
                 call = self.calls.minimal(target, turn)
-                if call is not None and self.bench.run(self.calls.tool.name, call).ok:
-                    found.append((call, target))
+                options = [call, *self._opened(call)] if call is not None else []
+                found += [(one, target) for one in options if self.bench.run(self.calls.tool.name, one).ok]
             self._long = sorted(found, key=lambda pair: -self._size(pair[0]))[:2]
         return self._long
+
+    def _opened(self, call: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the call with switches set that may let more rows into the result (``include_archived``)."""
+        switches = [a for a in self.calls.relevant if a.schema.types == ("boolean",) and a.use.role not in LEFT_OUT]
+        changed = [replaced(call, a.steps, True) for a in switches[:3] if value_at(call, a.steps) is MISSING]
+        return [one for one in changed if one is not None]
 
     def _values(self, argument: Argument, target: Row | None) -> list[Any]:
         return self.calls.values(argument, target)

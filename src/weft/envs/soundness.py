@@ -115,7 +115,7 @@ class ToolExaminer:
             base = calls.minimal(target)
             if base is None:
                 return []
-            options = [calls.alone(base, argument, target) for argument in self.arguments if not argument.required]
+            options = [calls.alone(base, argument, target) for argument in calls.relevant if not argument.required]
             for call in [calls.many(base, target), *options]:
                 seen = self._run(call) if call else None
                 if call and seen and seen.ok:
@@ -126,7 +126,7 @@ class ToolExaminer:
         """Return successful calls with each optional argument alone and with many, around the first normal call."""
         found: list[NormalCall] = []
         many = calls.many(first.arguments, first.target)
-        alone = [calls.alone(first.arguments, argument, first.target, 1) for argument in self.arguments]
+        alone = [calls.alone(first.arguments, argument, first.target, 1) for argument in calls.relevant]
         for call in [many, *alone]:
             if call is None or call == first.arguments or self._case_of(call) != calls.position:
                 continue
@@ -186,7 +186,7 @@ class ToolExaminer:
             if self._selects_case(argument):
                 continue
             for prober in probers:
-                shown = prober.probe(argument)
+                shown = prober.probe(argument) if any(a is argument for a in prober.calls.relevant) else None
                 if shown is not None:
                     self.report.shown[argument.path] = shown
                     break
