@@ -5,7 +5,7 @@ contract. Because it can be rendered again byte for byte, a backend that equals 
 share a process with others. What it imports is this package's runtime and the standard library.
 """
 
-import ast
+import re
 from collections.abc import Sequence
 
 from weft.records import contract as steps
@@ -30,7 +30,10 @@ from weft.runtime.render_names import HELPERS, Names
 from weft.runtime.render_operations import BodyWriter
 from weft.runtime.render_scope import Kind, Local, RowShape, RowShapes, Scope
 
-MAX_SUMMARY = 300
+MAX_SUMMARY = 400
+MAX_TITLE = WIDTH - 12
+_NAME = re.compile(r'"""[\s\S]*?"""|"(?:[^"\\]|\\.)*"|([A-Za-z_]\w*)')
+"""Names in rendered code; texts, which are always double-quoted, are matched without one."""
 
 
 def render_backend(spec: McpSpec, contracts: steps.ContractSet) -> str:
@@ -52,9 +55,10 @@ def render_backend(spec: McpSpec, contracts: steps.ContractSet) -> str:
     bodies = module.functions()
     rows = module.row_functions()
     tail = module.tail()
-    blocks = [module.imports([*rows, *bodies, *tail]), *rows, *bodies, *tail]
-    head = docstring(_about(spec), 0)
-    return "\n".join(head) + "\n\n" + "\n\n\n".join("\n".join(block) for block in blocks) + "\n"
+    imports = module.imports([*rows, *bodies, *tail])
+    head = "\n".join([*docstring(_about(spec), 0), "", *imports])
+    gap = "\n\n\n" if rows or bodies else "\n\n"
+    return head + gap + "\n\n\n".join("\n".join(block) for block in [*rows, *bodies, *tail]) + "\n"
 
 
 class _Module:
@@ -89,7 +93,7 @@ class _Module:
         blocks, choices = [], []
         for case in contract.cases:
             part = self.names.take(f"{name} {_case_words(case)}", private=True)
-            about = docstring([_sentence(_about_case(case))], INDENT)
+            about = docstring([_about_case(case)[0], " ".join(_about_case(case)[1:])], INDENT)
             blocks.append([*_signature(part), *about, *self._body(contract, case)])
             choices += self._choice(contract, case, part)
             if not case.when:  # the rest can never run
@@ -118,7 +122,7 @@ class _Module:
     def _body(self, contract: steps.Contract, case: steps.Case) -> list[str]:
         required = self._required.get(contract.tool, frozenset())
         renderer = ExpressionRenderer(self.contracts.schema_, required, Names(), self.shapes)
-        return BodyWriter(renderer, case).write(case, INDENT)
+        return BodyWriter(renderer, case, counting=self.shapes.counting).write(case, INDENT)
 
     def row_functions(self) -> list[list[str]]:
         """The blocks of the functions that make objects of rows; rendering one may call for another."""
@@ -142,8 +146,7 @@ class _Module:
 
     def imports(self, blocks: Sequence[Sequence[str]]) -> list[str]:
         """The import block: what the blocks use, of what rendered code may use."""
-        tree = ast.parse("\n".join(line for block in blocks for line in block))
-        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        used = set(_NAME.findall("\n".join(line for block in blocks for line in block)))
         found = ["from typing import Any", ""]
         for module, helpers in HELPERS.items():
             names = sorted((name for name in helpers if name in used), key=_import_order)
@@ -188,7 +191,7 @@ def _required(schema: object) -> frozenset[str]:
 
 def _about(spec: McpSpec) -> list[str]:
     told = [f"Backend of the environment {spec.name}."]
-    if spec.title and spec.title != spec.name:
+    if spec.title and spec.title != spec.name and len(spec.title) + len(spec.name) < MAX_TITLE - 32:
         told = [f"Backend of the environment {spec.name} ({_one_line(spec.title, 80)})."]
     if spec.description:
         told.append(_one_line(spec.description, MAX_SUMMARY))
@@ -201,22 +204,20 @@ def _about(spec: McpSpec) -> list[str]:
 
 
 def _about_tool(contract: steps.Contract) -> list[str]:
-    told = [_sentence(contract.summary or f"Run the tool {contract.tool}")]
+    told = _summary(contract.summary or f"Run the tool {contract.tool}")
     if len(contract.cases) == 1 and not contract.cases[0].when:
-        told.append(f"Kind: {_about_case(contract.cases[0])}")
+        told.append(" ".join(_about_case(contract.cases[0])))
     else:
-        told.append("\n".join(f"- {_when_words(case)}: {_about_case(case)}" for case in contract.cases))
+        told.append("\n".join(f"- {_when_words(case)}: {' '.join(_about_case(case))}" for case in contract.cases))
     if contract.errors:
         told.append(f"Rejects with: {', '.join(contract.errors)}.")
     return told
 
 
-def _about_case(case: steps.Case) -> str:
-    told = f"{case.intent}{f', on {case.table}' if case.table else ''}."
-    if case.reads:
-        told += f" Reads {', '.join(case.reads)}."
-    if case.writes:
-        told += f" Writes {', '.join(case.writes)}."
+def _about_case(case: steps.Case) -> list[str]:
+    told = [f"Kind: {case.intent}{f', on {case.table}' if case.table else ''}."]
+    told += [f"Reads {', '.join(case.reads)}."] if case.reads else []
+    told += [f"Writes {', '.join(case.writes)}."] if case.writes else []
     return told
 
 
@@ -228,10 +229,17 @@ def _case_words(case: steps.Case) -> str:
     return " ".join(str(value) for value in case.when.values()) or case.intent or "else"
 
 
-def _sentence(text: str) -> str:
+def _summary(text: str) -> list[str]:
+    """A text as the first line of a docstring and, where that is too short for it, the whole below."""
     line = _one_line(text, MAX_SUMMARY)
     line = line[:1].upper() + line[1:]
-    return line if line.endswith((".", "!", "?", "…")) else f"{line}."
+    line = line if line.endswith((".", "!", "?", "…")) else f"{line}."
+    if len(line) <= MAX_TITLE:
+        return [line]
+    first = line.partition(". ")[0] + "."
+    if len(first) <= MAX_TITLE:
+        return [first, line[len(first) + 1 :]]
+    return [line[: MAX_TITLE - 1].rpartition(" ")[0] + "…", line]
 
 
 def _one_line(text: str, limit: int) -> str:

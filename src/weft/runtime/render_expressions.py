@@ -30,6 +30,7 @@ from weft.runtime.render_scope import (
     BOOLEAN,
     COMPARISON,
     CONDITIONAL,
+    FLAG,
     LIST,
     NUMBER,
     Code,
@@ -143,10 +144,10 @@ class ExpressionRenderer:
         )
         if not known or local.absent:
             return Code(call("dig", Atom(local.name), *map(literal, expr.path)), absent=True)
-        place = f"{local.name}[{text_literal(str(first))}]"
+        place = Group(f"{local.name}[", (literal(str(first)),), "]", comma=False)
         if rest:
-            return Code(call("dig", Atom(place), *map(literal, rest)), absent=True)
-        return Code(Atom(place), kind=self._field_kind(local.kind, str(first)))
+            return Code(call("dig", place, *map(literal, rest)), absent=True)
+        return Code(place, kind=self._field_kind(local.kind, str(first)))
 
     def _field_kind(self, kind: Kind, name: str) -> Kind:
         if kind.shape != "page" or name.startswith("next_"):
@@ -225,12 +226,18 @@ class ExpressionRenderer:
         if _any_risky(needed[1:]):
             return Code(call("first_of", *(Label("lambda: ", code.doc) for code in needed)), absent, risky)
         if needed[0].key:
-            rest = self._coalesce(needed[1:])
-            return Code(call("args.get", Atom(needed[0].key), rest.doc), absent, risky)
+            rest = self._coalesce(needed[1:]).doc
+            docs = [Atom(needed[0].key)] if rest.flat == "None" else [Atom(needed[0].key), rest]
+            return Code(call("args.get", *docs), absent, risky)
         return Code(call("coalesce", *(code.doc for code in needed)), absent, risky)
 
     def _choose(self, expr: exprs.Choose, scope: Scope) -> Code:
         condition = self.condition(expr.condition, scope)
+        constants = [part.value if isinstance(part, exprs.Const) else None for part in (expr.then, expr.otherwise)]
+        if constants[0] is True and constants[1] is False:
+            return replace(condition, kind=FLAG)
+        if constants[0] is False and constants[1] is True:
+            return replace(self.condition(expr.condition, scope, negated=True), kind=FLAG)
         holding = scope.branch()
         holding.assume(expr.condition)
         then, otherwise = self.value(expr.then, holding), self.value(expr.otherwise, scope)
@@ -352,8 +359,9 @@ class ExpressionRenderer:
             if isinstance(one.descending, exprs.Const):
                 docs += [keyword("descending", Atom("True"))] if is_descending(one.descending.value) else []
             else:
-                chosen = leniently(self.value(one.descending, scope))
-                docs.append(keyword("descending", call("is_descending", chosen)))
+                chosen = self.value(one.descending, scope)
+                flag = chosen.doc if chosen.kind == FLAG else call("is_descending", leniently(chosen))
+                docs.append(keyword("descending", flag))
         if one.by is not None and one.column:
             docs.append(keyword("default", literal(one.column)))
         return call("sort_key" if one.by is not None else "SortKey", *docs)

@@ -5,9 +5,11 @@ depend on a formatter that the next release formats differently.
 """
 
 import math
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from weft.errors import InputError
@@ -31,11 +33,23 @@ class Atom:
 
 
 @dataclass(frozen=True)
+class Text:
+    """A text literal; a long one is broken between words into literals that follow each other."""
+
+    value: str
+
+    @cached_property
+    def flat(self) -> str:
+        """The literal on one line."""
+        return text_literal(self.value)
+
+
+@dataclass(frozen=True)
 class Group:
     """Items between brackets.
 
-    Broken, those in parentheses stand on one line of their own if they fit there; else each stands on its own line,
-    with a trailing comma where ``comma`` is set.
+    Broken, those of a call stand on one line of their own if they fit there; else each stands on its own line, with a
+    trailing comma where ``comma`` is set.
     """
 
     opening: str
@@ -43,7 +57,7 @@ class Group:
     closing: str
     comma: bool = True
 
-    @property
+    @cached_property
     def flat(self) -> str:
         """The text on one line."""
         return self.opening + ", ".join(item.flat for item in self.items) + self.closing
@@ -56,7 +70,7 @@ class Label:
     label: str
     doc: "Doc"
 
-    @property
+    @cached_property
     def flat(self) -> str:
         """The text on one line."""
         return self.label + self.doc.flat
@@ -72,13 +86,13 @@ class Chain:
     parts: tuple[tuple[str, "Doc"], ...]
     bare: bool = False
 
-    @property
+    @cached_property
     def flat(self) -> str:
         """The text on one line."""
         return " ".join(f"{word} {doc.flat}" if word else doc.flat for word, doc in self.parts)
 
 
-Doc = Atom | Group | Label | Chain
+Doc = Atom | Text | Group | Label | Chain
 
 
 def call(function: str, *items: Doc) -> Group:
@@ -96,7 +110,7 @@ def parenthesised(doc: Doc) -> Doc:
     return Group("(", (Chain(doc.parts, bare=True) if isinstance(doc, Chain) else doc,), ")", comma=False)
 
 
-def lines(doc: Doc, indent: int = 0, before: str = "", after: str = "") -> list[str]:
+def lines(doc: Doc, indent: int = 0, before: str = "", after: str = "", *, inside: bool = False) -> list[str]:
     """Lay out ``before`` + document + ``after``, at most WIDTH characters a line where that can be done.
 
     Args:
@@ -104,26 +118,34 @@ def lines(doc: Doc, indent: int = 0, before: str = "", after: str = "") -> list[
         indent: columns.
         before: what precedes it on its first line.
         after: what follows it on its last line.
+        inside: it stands between brackets, so that its lines need none of their own.
     """
     one = f"{' ' * indent}{before}{doc.flat}{after}"
     if len(one) <= WIDTH or isinstance(doc, Atom):
         return [one]
-    if isinstance(doc, Label):
-        return lines(doc.doc, indent, before + doc.label, after)
-    if isinstance(doc, Chain):
-        return _chain_lines(doc, indent, before, after)
+    match doc:
+        case Label():
+            return lines(doc.doc, indent, before + doc.label, after)
+        case Text():
+            return _text_lines(doc, indent, before, after, inside)
+        case Chain():
+            return _chain_lines(doc, indent, before, after)
     if not doc.items:
         return [one]
     found = [f"{' ' * indent}{before}{doc.opening}"]
     together = " " * (indent + INDENT) + ", ".join(item.flat for item in doc.items)
-    if doc.opening.endswith("(") and len(together) <= WIDTH:
+    is_call = doc.opening.endswith("(") and doc.opening != "("
+    if (is_call or not doc.comma) and len(together) <= WIDTH:
         return [*found, together, f"{' ' * indent}{doc.closing}{after}"]
     for item in doc.items:
-        found += lines(item, indent + INDENT, after="," if doc.comma else "")
+        found += lines(item, indent + INDENT, after="," if doc.comma else "", inside=True)
     return [*found, f"{' ' * indent}{doc.closing}{after}"]
 
 
 def _chain_lines(doc: Chain, indent: int, before: str, after: str) -> list[str]:
+    if len(doc.parts) == 1:
+        word, part = doc.parts[0]
+        return lines(part, indent, f"{before}{word} " if word else before, after)
     if not doc.bare:
         inner = lines(Chain(doc.parts, bare=True), indent + INDENT)
         return [f"{' ' * indent}{before}(", *inner, f"{' ' * indent}){after}"]
@@ -134,8 +156,29 @@ def _chain_lines(doc: Chain, indent: int, before: str, after: str) -> list[str]:
     return found
 
 
+def _text_lines(doc: Text, indent: int, before: str, after: str, inside: bool) -> list[str]:
+    if not inside or before:
+        inner = _text_lines(doc, indent + INDENT, "", "", True)
+        if len(inner) == 1:
+            return [f"{' ' * indent}{before}{doc.flat}{after}"]
+        return [f"{' ' * indent}{before}(", *inner, f"{' ' * indent}){after}"]
+    room = WIDTH - indent - len(after)
+    pieces = [""]
+    for word in re.findall(r"\s*\S+|\s+$", doc.value):
+        if pieces[-1] and len(text_literal(pieces[-1] + word)) > room:
+            space = len(word) - len(word.lstrip())
+            pieces[-1] += word[:space]
+            pieces.append(word[space:])
+        else:
+            pieces[-1] += word
+    told = [f"{' ' * indent}{text_literal(piece)}" for piece in pieces]
+    return [*told[:-1], told[-1] + after]
+
+
 def text_literal(text: str) -> str:
     """Return a text as a double-quoted literal; everything that does not show is escaped."""
+    if text.isprintable():
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return '"' + "".join(_ESCAPES.get(letter) or _visible(letter) for letter in text) + '"'
 
 
@@ -158,7 +201,7 @@ def literal(value: Any) -> Doc:
     if value is None or isinstance(value, bool):
         return Atom(repr(value))
     if isinstance(value, str):
-        return Atom(text_literal(value))
+        return Text(value)
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return Atom(repr(value))
     if isinstance(value, (list, tuple)):

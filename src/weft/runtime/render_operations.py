@@ -29,12 +29,14 @@ class BodyWriter:
     Args:
         renderer: of the function's expressions.
         case: to write; what it never uses is not kept in a variable.
+        counting: on the pass that counts row shapes nothing is laid out.
     """
 
-    def __init__(self, renderer: ExpressionRenderer, case: steps.Case) -> None:
+    def __init__(self, renderer: ExpressionRenderer, case: steps.Case, *, counting: bool = False) -> None:
         self.renderer = renderer
         self.names = renderer.names
         self.used = _used(case)
+        self.counting = counting
         self.lines: list[str] = []
 
     def write(self, case: steps.Case, indent: int) -> list[str]:
@@ -56,7 +58,7 @@ class BodyWriter:
         return self.lines
 
     def _put(self, doc: Doc, indent: int, before: str = "", after: str = "") -> None:
-        self.lines += lines(doc, indent, before, after)
+        self.lines += [""] if self.counting else lines(doc, indent, before, after)
 
     def _bind(self, variable: str, code: Code, scope: Scope, indent: int) -> None:
         """Assign a value to its variable; a value that nobody uses is computed only where it may reject."""

@@ -18,13 +18,14 @@ from weft.runtime.render_names import Names
 class Kind:
     """What a value is known to be; ``table`` says of which table its rows are."""
 
-    shape: Literal["any", "row", "maybe_row", "rows", "list", "page", "number"] = "any"
+    shape: Literal["any", "row", "maybe_row", "rows", "list", "page", "number", "flag"] = "any"
     table: str = ""
 
 
 ANY: Final = Kind()
 LIST: Final = Kind("list")
 NUMBER: Final = Kind("number")
+FLAG: Final = Kind("flag")
 
 ATOM, COMPARISON, BOOLEAN, CONDITIONAL = range(4)
 
@@ -105,17 +106,17 @@ class Scope:
 
 
 def walk(value: Any) -> Iterator[BaseModel]:
-    """Yield every record inside a value, itself included."""
-    if isinstance(value, BaseModel):
-        yield value
-        for name in type(value).model_fields:
-            yield from walk(getattr(value, name))
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from walk(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from walk(item)
+    """Yield every record inside a value, itself included, in no promised order."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, BaseModel):
+            yield item
+            stack += [part for part in item.__dict__.values() if part and not isinstance(part, (str, int))]
+        elif isinstance(item, dict):
+            stack += item.values()
+        elif isinstance(item, (list, tuple)):
+            stack += item
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,11 @@ class RowShapes:
         self._entities = {table.name: table.entity for table in schema.tables}
         self._names = names
         self._wanted = wanted
+
+    @property
+    def counting(self) -> bool:
+        """True on the first pass."""
+        return self._names is None
 
     def repeated(self) -> frozenset[str]:
         """Keys of the shapes seen at least twice."""
