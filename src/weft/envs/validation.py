@@ -8,6 +8,7 @@ from weft.catalog.normalise import as_mcp, reads_as_declared
 from weft.envs.agreement import check_sequence, check_tool
 from weft.envs.bench import Bench
 from weft.envs.fidelity import check_fidelity
+from weft.envs.ground import Ground
 from weft.envs.report import ToolReport
 from weft.envs.rowlinks import RowLinks
 from weft.envs.soundness import ToolExaminer
@@ -90,9 +91,9 @@ def _examine(
     environment = outcome.environment
     links = RowLinks(environment.contracts.schema_, environment.seed.rows)
     empty = empty_bench(environment, backend)
-    ground = content_hash([environment.contracts.schema_, environment.seed])
+    ground = Ground(environment)
     for contract in environment.contracts.contracts:
-        key = content_hash([ground, contract, declared[contract.tool].declared])
+        key = content_hash([ground.under(contract), contract, declared[contract.tool].declared])
         if key not in known:
             tool = declared[contract.tool]
             report = ToolExaminer(backend, empty, tool, contract, links).examine()
