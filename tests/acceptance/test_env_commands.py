@@ -95,10 +95,12 @@ def test_the_same_specs_and_seed_give_the_same_bytes(built: tuple[Path, Any], sp
 def test_what_is_finished_is_not_made_again(built: tuple[Path, Any], specs: Path) -> None:
     out, document = built
     pieces = {path: path.stat().st_mtime_ns for path in (out / ".weft").rglob("*.json")}
+    before = files_of(out)
     result = weft("env", "build", "--specs", specs, "--out", out, "--workers", "1", "--json")
     assert json.loads(result.stdout) == document
     assert "kept" in result.stderr
     assert {path: path.stat().st_mtime_ns for path in (out / ".weft").rglob("*.json")} == pieces
+    assert files_of(out) == before
 
 
 def test_nothing_certified_is_exit_code_one_with_reasons(tmp_path: Path, specs: Path) -> None:

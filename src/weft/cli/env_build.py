@@ -13,6 +13,8 @@ from weft.cli.progress import shown_progress
 from weft.wiring.building import BuildOptions, build_environments
 from weft.wiring.proving import prove
 
+__all__ = ["app"]
+
 _SHOWN = 100
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.errors import FormatError
 from weft.records.base import JSON
-from weft.records.codec import canonical, content_hash, parse_json
+from weft.records.codec import content_hash, parse_json, pretty
 from weft.store.files import write_file
 
 
@@ -38,8 +38,8 @@ class Pieces:
             return None
 
     def put(self, kind: str, key: str, piece: Any) -> None:
-        """Store a finished piece."""
-        write_file(self._path(kind, key), canonical(piece))
+        """Store a finished piece, with its keys in their order: what is read back makes the same bytes."""
+        write_file(self._path(kind, key), pretty(piece))
 
     def _path(self, kind: str, key: str) -> Path:
         return self._root / kind / f"{key}.json"
