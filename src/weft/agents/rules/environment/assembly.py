@@ -9,7 +9,8 @@ from weft.agents.rules.environment.bulk import relabel
 from weft.agents.rules.environment.change import build_delete, build_set, build_transition, build_update
 from weft.agents.rules.environment.create import build_copy, build_create, build_upsert
 from weft.agents.rules.environment.engines import BIND
-from weft.agents.rules.environment.files import build_file, file_result
+from weft.agents.rules.environment.file_results import file_result
+from weft.agents.rules.environment.files import build_file
 from weft.agents.rules.environment.links import build_link, build_unlink
 from weft.agents.rules.environment.plan import Part, ToolPlan, Use
 from weft.agents.rules.environment.read import build_count, build_get, build_list, build_totals

@@ -23,7 +23,7 @@ def bulk_field(part: Part) -> Field | None:
         if plural_noun and (
             base == table.phrase
             or base == table.phrase[-1:]
-            or base[-1] in _NAMES
+            or (base[-1] in _NAMES and (part.intent.bulk or part.intent.plural))
             or table.phrase[-len(base) :] == base
         ):
             return field

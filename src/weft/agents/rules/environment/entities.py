@@ -44,6 +44,7 @@ class _Universe:
             if intent.kind in (*_MAKERS, "list", "search", "get", "delete", "update"):
                 self.known.append(entry)
         self.phrases = [phrase for phrase, _ in self.known]
+        self.looked = [part.intent.phrase for part in live if part.intent.kind in ("list", "search", "get", "delete")]
         self.made = [phrase for phrase, _ in self.makers]
         self.sent = [part for part in live if part.intent.kind == "send" and part.intent.phrase]
         answers = [part for part in live if part.intent.verb in REPLIES]
@@ -169,7 +170,7 @@ def _resolve_change(part: Part, universe: _Universe) -> tuple[Words, Words]:
             and universe.is_known(base)
             and base != phrase
             and field.required
-            and not universe.is_known(phrase)
+            and phrase not in universe.looked
         ):
             return base, phrase
     return phrase, ()

@@ -7,7 +7,7 @@ from weft.agents.rules.environment.fields import Field, Schema
 from weft.agents.rules.environment.lexicon import control_reason
 from weft.agents.rules.environment.plan import Part, ToolPlan, Use
 from weft.agents.rules.environment.refused import Refused
-from weft.agents.rules.environment.returns import Outcome, as_text, resolver_of
+from weft.agents.rules.environment.returns import Outcome, as_text
 from weft.agents.rules.environment.rows import argument
 from weft.agents.rules.environment.selecting import guards
 from weft.agents.rules.environment.words import listed, tokens
@@ -105,6 +105,10 @@ def _use(field: Field, part: Part) -> Use:
         return Use(field, "search", evidence="what is looked for", options={"part": "pattern"})
     if operation == "edit" and field.is_array and len(_edit_names(field)) == 2:
         return Use(field, "content", evidence="replacements in order", options={"part": "edits"})
+    sides = {"old": "old", "find": "old", "new": "new", "replace": "new", "replacement": "new"}
+    if operation == "edit" and field.type == ColumnType.TEXT and field.words[0] in sides:
+        side = sides[field.words[0]]
+        return Use(field, "content", evidence=f"the {side} text", options={"part": side})
     if name in ("dry run", "dryrun") and operation == "edit":
         return Use(field, "dry_run", evidence="checks the call and changes nothing")
     if name in ("sort by", "sort") and operation == "list":
@@ -208,7 +212,10 @@ def _build_write(part: Part, operation: str, path: Arg) -> Outcome:
     extra: dict[str, Any] = {"target": _arg(part, "target"), "text": _arg(part, "text")}
     write: Operation
     edits = next((use for use in part.uses if use.options.get("part") == "edits"), None)
-    if operation == "edit":
+    old_text, new_text = _arg(part, "old"), _arg(part, "new")
+    if operation == "edit" and edits is None and old_text is not None and new_text is not None:
+        write = WriteFiles(op="write_files", into=into, fn="edit", path=path, old=old_text, new=new_text)
+    elif operation == "edit":
         if edits is None:
             raise Refused(
                 RefusalCode.NOTHING_TO_WRITE, "no argument says what the edit replaces", "require old and new texts"
@@ -235,6 +242,10 @@ def _build_write(part: Part, operation: str, path: Arg) -> Outcome:
         asked = Truthy(op="truthy", of=argument(use.field))
         operations = [When(op="when", condition=Not(op="not", of=asked), operations=tuple(operations))]
     where = extra["target"] if extra["target"] is not None else path
+    left: dict[str, Expr] = {}
+    if operation != "delete" and part.tool.output_schema and not part.role("dry_run"):
+        operations.append(Let(op="let", into="entry", value=ReadFiles(op="files", fn="stat", path=where)))
+        left = {"entry": var("entry")}
     value = ObjectOf(op="object", fields={"path": where, "done": const(operation)})
     schema = {
         "type": "object",
@@ -246,29 +257,8 @@ def _build_write(part: Part, operation: str, path: Arg) -> Outcome:
         "value",
         value=value,
         schema=schema,
-        extra={"text": as_text(value)},
+        extra={"text": as_text(value), **left},
         reads=["files"],
         writes=["files"],
         errors=["not_found", "conflict", "outside_workspace"],
     )
-
-
-def file_result(part: Part, outcome: Outcome) -> Expr:
-    """The result of a file tool in its declared form: texts carry the file's text or the result as JSON."""
-    declared = part.tool.output_schema or {}
-    resolver = resolver_of(declared)
-    properties = resolver.properties(resolver.plain(declared))
-    assert outcome.value is not None
-    if not properties:
-        return outcome.value
-    fields: dict[str, Expr] = {}
-    for name, schema in properties:
-        if schema.get("type") == "string":
-            fields[name] = outcome.extra["text"]
-        elif name in (declared.get("required") or []):
-            raise Refused(
-                RefusalCode.RETURN_SCHEMA,
-                f"the declared result needs {name!r}, which a workspace of texts does not give",
-                "bind the real server",
-            )
-    return ObjectOf(op="object", fields=fields)

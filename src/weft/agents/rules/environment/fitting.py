@@ -20,7 +20,7 @@ def fits(column: ColumnPlan, field: Field) -> bool:
         return True
     if wanted.get("type") != held.get("type"):
         return False
-    inner, own = wanted.get("items") or {}, held.get("items") or {}
+    inner, own = _items(wanted), _items(held)
     if field.is_array:
         if not inner.get("type") and not inner.get("anyOf") and not inner.get("oneOf"):
             return True
@@ -39,3 +39,8 @@ def _covers(held: Schema, wanted: Schema) -> bool:
 def stricter(field: Field, column: ColumnPlan) -> bool:
     """True if the property's schema asks for all that the column's does."""
     return column.schema.get("type") in (None, field.schema.get("type"))
+
+
+def _items(schema: Schema) -> Schema:
+    items = schema.get("items")
+    return items if isinstance(items, dict) else {}

@@ -16,8 +16,10 @@ _FORMATS = {
 }
 
 
-def neutral_value(schema: Schema) -> object:
+def neutral_value(schema: object) -> object:
     """The smallest value of a schema, for a required result property of which the state holds nothing."""
+    if not isinstance(schema, dict):
+        return None
     enum = schema.get("enum")
     if isinstance(enum, list) and enum:
         return enum[0]
@@ -37,7 +39,10 @@ def neutral_value(schema: Schema) -> object:
     if kind in ("integer", "number"):
         return _number(schema)
     if kind == "array":
-        return [neutral_value(schema.get("items") or {}) for _ in range(int(schema.get("minItems") or 0))]
+        items = schema.get("items")
+        if isinstance(items, list):
+            return [neutral_value(item) for item in items]
+        return [neutral_value(items or {}) for _ in range(int(schema.get("minItems") or 0))]
     return False if kind == "boolean" else None
 
 

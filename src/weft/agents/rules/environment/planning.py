@@ -361,11 +361,11 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
             scoped = any(table.find(words) is column for words in table.scope)
             if column.references and column.references != table.name and given and (made or scoped):
                 column.nullable = False
-            if column.shown and column.role not in (ColumnRole.ID, ColumnRole.CREATED, ColumnRole.UPDATED):
-                if given or column.fallback is not None:
-                    column.nullable = False
-                    if not given and column.default is None:
-                        column.default = column.fallback
+            kept = (ColumnRole.ID, ColumnRole.CREATED, ColumnRole.UPDATED)
+            if column.shown and column.role not in kept and (given or column.fallback is not None):
+                column.nullable = False
+                if not given and column.default is None:
+                    column.default = column.fallback
             if given and _is_scope(column, table):
                 column.role = ColumnRole.KEY
                 column.nullable = False
