@@ -11,17 +11,16 @@ from dataclasses import dataclass
 
 from weft.agents.environment import EnvironmentAuthor
 from weft.agents.tasks import TaskAuthor
-from weft.envs.synthesis import synthesise
 from weft.evolve.recompose import NotProven, recompose
+from weft.evolve.reenvironment import resynthesise
 from weft.evolve.retask import propose_again, recertify
 from weft.evolve.system import AtomicEntry, System
 from weft.ports import ToolHost
 from weft.records.composition import Composition
-from weft.records.draft import EnvironmentDraft, Finding, FindingKind
+from weft.records.draft import Finding, FindingKind
 from weft.records.environment import Environment
 from weft.records.evolution import Selected
 from weft.records.revision import Component, EvidenceItem, Revision
-from weft.records.spec import McpSpec
 
 ON_TOOLS = frozenset({"ledger", "environment_tests", "validation"})
 """Probes whose findings on a tool are evidence against that tool."""
@@ -88,27 +87,6 @@ def revision(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """An author whose first draft already answers findings that only execution has shown."""
-
-    author: EnvironmentAuthor
-    findings: tuple[Finding, ...]
-
-    @property
-    def name(self) -> str:
-        return self.author.name
-
-    def draft(self, spec: McpSpec, *, seed: int, size: int) -> EnvironmentDraft:
-        first = self.author.draft(spec, seed=seed, size=size)
-        return self.author.revise(spec, first, self.findings, seed=seed, size=size)
-
-    def revise(
-        self, spec: McpSpec, draft: EnvironmentDraft, findings: Sequence[Finding], *, seed: int, size: int
-    ) -> EnvironmentDraft:
-        return self.author.revise(spec, draft, findings, seed=seed, size=size)
-
-
 def findings_of(evidence: Sequence[EvidenceItem]) -> tuple[Finding, ...]:
     """Return evidence on single tools as findings for an author, one for each tool.
 
@@ -129,27 +107,15 @@ async def _environment(system: System, selected: Selected, shop: Workshop) -> tu
     if broken is None:
         reason = "it is not part of the system any more"
         return system, revision(selected.component, name, system, system, reason, passed=False)
-    made = await _synthesised(broken.spec, shop.environments, shop)
-    reason = "its author made it again from its spec, and every check of construction passes"
-    if made is not None and made.hash == broken.hash:
-        findings = findings_of(selected.evidence)
-        if made != broken:
-            reason = "its author makes the same again; tests and certificate were renewed"
-        elif findings:
-            made = await _synthesised(broken.spec, _Told(shop.environments, findings), shop)
-            reason = f"its author revised {', '.join(item.tool for item in findings)} as executions have shown"
-        else:
-            reason = "its author makes the same again, and every check of construction passes"
-    if made is None:
-        after = system.with_environment(name, None)
-        refused = "its author cannot make it so that it certifies"
-        return after, revision(selected.component, name, system, after, refused, passed=False)
+    proven = {entry.task.environment.hash for entry in system.atomic.values() if entry.task.server == name}
+    if broken.certificate is not None:
+        proven.add(broken.certificate.environment)
+    author = shop.environments
+    made, reason = await resynthesise(
+        broken, author, findings_of(selected.evidence), proven - {broken.hash}, seed=shop.seed, size=shop.size
+    )
     after = system.with_environment(name, made)
-    return after, revision(selected.component, name, system, after, reason, passed=True)
-
-
-async def _synthesised(spec: McpSpec, author: EnvironmentAuthor, shop: Workshop) -> Environment | None:
-    return (await synthesise(spec, author, seed=shop.seed, size=shop.size)).environment
+    return after, revision(selected.component, name, system, after, reason, passed=made is not None)
 
 
 async def _atomic(system: System, selected: Selected, shop: Workshop) -> tuple[System, Revision]:
