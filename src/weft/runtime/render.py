@@ -121,7 +121,7 @@ class _Module:
 
     def _body(self, contract: steps.Contract, case: steps.Case) -> list[str]:
         required = self._required.get(contract.tool, frozenset())
-        renderer = ExpressionRenderer(self.contracts.schema_, required, Names(), self.shapes)
+        renderer = ExpressionRenderer(required, Names(), self.shapes)
         return BodyWriter(renderer, case, counting=self.shapes.counting).write(case, INDENT)
 
     def row_functions(self) -> list[list[str]]:
@@ -134,7 +134,7 @@ class _Module:
         return blocks
 
     def _row_function(self, shape: RowShape) -> list[str]:
-        renderer = ExpressionRenderer(self.contracts.schema_, frozenset(), Names(), self.shapes)
+        renderer = ExpressionRenderer(frozenset(), Names(), self.shapes)
         scope = Scope({shape.variable: Local("row", Kind("row", shape.table))})
         code = renderer.display(shape.expr, scope)
         state = "state: State, " if shape.reads_state else ""

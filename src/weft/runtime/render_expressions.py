@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from weft.records import expression as exprs
-from weft.records.state import DatabaseSchema
 from weft.runtime.operations import is_descending
 from weft.runtime.render_layout import (
     Atom,
@@ -78,14 +77,13 @@ class ExpressionRenderer:
     """Renders what one function needs.
 
     Args:
-        schema: the tables.
         required: arguments that the input schema makes sure of.
         names: the function's local names.
-        shapes: of the backend.
+        shapes: of the backend, with the tables' columns.
     """
 
-    def __init__(self, schema: DatabaseSchema, required: frozenset[str], names: Names, shapes: RowShapes) -> None:
-        self.columns = {table.name: {column.name for column in table.columns} for table in schema.tables}
+    def __init__(self, required: frozenset[str], names: Names, shapes: RowShapes) -> None:
+        self.columns = shapes.columns
         self.required = required
         self.names = names
         self.shapes = shapes

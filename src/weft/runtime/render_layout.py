@@ -247,5 +247,6 @@ def docstring(paragraphs: Sequence[str], indent: int) -> list[str]:
 def _in_docstring(text: str) -> str:
     # Three quotes would end the docstring, and so would a quote or a backslash right before its end.
     plain = text.replace('"""', "'''")
-    plain = "".join(letter if letter == "\n" or letter.isprintable() else " " for letter in plain)
+    if not plain.replace("\n", "").isprintable():
+        plain = "".join(letter if letter == "\n" or letter.isprintable() else " " for letter in plain)
     return plain + "." if plain.endswith(('"', "\\")) else plain

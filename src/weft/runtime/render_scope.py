@@ -178,6 +178,7 @@ class RowShapes:
         self.functions: dict[str, RowShape] = {}
         self.muted = 0
         """Above 0 while inside an object that was counted before: what is in it was counted with it."""
+        self.columns = {table.name: {column.name for column in table.columns} for table in schema.tables}
         self._entities = {table.name: table.entity for table in schema.tables}
         self._names = names
         self._wanted = wanted

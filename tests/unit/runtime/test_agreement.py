@@ -454,7 +454,8 @@ def test_random_contracts_run_alike_interpreted_and_rendered(
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=3000)
+@pytest.mark.timeout(600)
+@settings(SETTINGS, max_examples=2000)
 @given(contract=contracts(), arguments=st.lists(calls(), min_size=1, max_size=4))
 def test_many_random_contracts_run_alike_interpreted_and_rendered(
     contract: steps.Contract, arguments: list[dict[str, Any]]
