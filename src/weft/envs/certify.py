@@ -94,7 +94,10 @@ def certify(
 
 
 def kind_of(validation: Validation, tools: tuple[ToolCertificate, ...]) -> Literal["stateful", "read_only", "refused"]:
-    """Return the kind of environment that its certified tools make."""
+    """Return the kind of environment that its certified tools make.
+
+    A server that only writes is stateful too: its writes are shown in the state, which is what verifiers look at.
+    """
     if not validation.environment.tests or any(not check.passed for check in validation.checks):
         return "refused"
     certified = [tool for tool in tools if tool.certified]
@@ -103,9 +106,9 @@ def kind_of(validation: Validation, tools: tuple[ToolCertificate, ...]) -> Liter
         for tool in certified
         if tool.effect == "write" and any(c.name == "write_shown" and c.passed and c.cases for c in tool.soundness)
     ]
-    if not any(tool.effect == "read" for tool in certified):
-        return "refused"
-    return "stateful" if writes else "read_only"
+    if writes:
+        return "stateful"
+    return "read_only" if any(tool.effect == "read" for tool in certified) else "refused"
 
 
 def tool_certificate(tool: ToolSpec, contract: Contract, report: ToolReport, accuracy_gate: float) -> ToolCertificate:

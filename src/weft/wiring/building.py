@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weft import __version__
 from weft.agents.rules.environment.draft import RulesEnvironmentAuthor
 from weft.catalog.domains import labelled
 from weft.catalog.dumps import read_specs
@@ -82,7 +81,7 @@ def build_environments(options: BuildOptions, progress: Progress) -> dict[str, A
     specs, refusals = read_specs(list(options.specs))
     work = options.out / ".weft"
     sweep(options.out) if options.out.is_dir() else None
-    pieces = Pieces(work / "pieces", {"weft": __version__, "seed": options.seed, "size": options.size})
+    pieces = Pieces(work / "pieces", {"seed": options.seed, "size": options.size})
     with Workers(pieces, count=options.workers, progress=progress) as workers:
         built = make_environments([labelled(spec) for spec in specs], options, workers)
     document = summarise(built, refusals)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from weft import __version__
 from weft.agents.rules.composition.author import RulesCompositionAuthor
 from weft.catalog.domains import labelled
 from weft.catalog.dumps import read_specs
@@ -117,7 +116,7 @@ def run_all(options: RunOptions, progress: Progress) -> RunResult:
     sweep(options.out) if options.out.is_dir() else None
     specs, unread = read_specs(list(options.specs))
     specs = [labelled(spec) for spec in specs]
-    pieces = Pieces(folder.work / "pieces", {"weft": __version__, "seed": options.seed, "size": options.size})
+    pieces = Pieces(folder.work / "pieces", {"seed": options.seed, "size": options.size})
     with Workers(pieces, count=options.workers, progress=progress) as workers:
         build = BuildOptions(options.specs, folder.environments, options.seed, options.size, options.workers)
         built = make_environments(specs, build, workers)
