@@ -9,7 +9,7 @@ from jinja2 import PackageLoader, StrictUndefined, select_autoescape
 
 from weft.records.run import RunSummary
 
-BAR_WIDTH = 420
+BAR_WIDTH = 390
 """Width of the longest bar of a chart, in pixels of the drawing."""
 
 
