@@ -18,7 +18,7 @@ from weft.records.environment import Environment
 from weft.records.library import AtomicDraft, AtomicLibrary, RoundReport, TaskFeedback, TaskFinding
 from weft.records.spec import Refusal, RefusalCode
 from weft.tasks.certify import Certified, certify_atomic
-from weft.tasks.chains import Coverage, containing, coverage, maximal
+from weft.tasks.chains import Coverage, case_names, containing, coverage, maximal
 from weft.tasks.trials import Trials, open_trials
 
 Stop = Literal["coverage", "rounds", "no_candidates", "limit"]
@@ -56,7 +56,7 @@ async def build_atomic(
     seed: int,
     target: float = 0.9,
     rounds: int = 3,
-    limit: int = 40,
+    limit: int | None = None,
 ) -> AtomicLibrary:
     """Build the library of one certified environment.
 
@@ -67,12 +67,13 @@ async def build_atomic(
         seed: of drafts, generated ids and mutants.
         target: coverage at which construction stops (the paper's eta).
         rounds: round budget, the first included (the paper's R).
-        limit: most retained tasks.
+        limit: most retained tasks; two for each case of a tool, and 24 at least, when None.
 
     Returns:
         Retained tasks with their solutions, attained coverage, and a report of every round.
     """
     work = _Construction(environment)
+    limit = max(24, 2 * len(case_names(environment.contracts))) if limit is None else limit
     main = await open_trials(environment, host, seed=seed)
     stopped: Stop = "rounds"
     last: tuple[TaskFinding, ...] = ()

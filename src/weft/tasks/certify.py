@@ -14,14 +14,14 @@ from weft.records.codec import content_hash
 from weft.records.environment import Environment
 from weft.records.library import AtomicDraft, TaskFinding
 from weft.records.spec import Refusal, RefusalCode
-from weft.records.state import DatabaseSchema
+from weft.records.state import Changeset, DatabaseSchema
 from weft.records.task import AtomicSolution, AtomicTask, EnvironmentPin, ReplyPart
 from weft.records.trace import LedgerEntry
 from weft.records.verdict import AnswerPart, ExpectedCall, RubricItem, Verifier
 from weft.runtime.values import json_equal
-from weft.tasks.equivalence import same_state, shows
+from weft.tasks.equivalence import is_difference, same_changes, shows
 from weft.tasks.mutants import Mutant, Subject, is_write, mutants_of
-from weft.tasks.reference import EndState, ReferenceRun, end_state, execute_calls, execute_reference
+from weft.tasks.reference import ReferenceRun, end_state, execute_calls, execute_reference
 from weft.tasks.support import Fragment, identifying, supports, witnesses
 from weft.tasks.texts import text_problems, words_of
 from weft.tasks.trials import Trials, first_writes
@@ -89,13 +89,13 @@ async def _certify(draft: AtomicDraft, trials: Trials, task_id: str, seed: int) 
     problems = text_problems(draft.texts, draft.inputs, draft.intent, trials.environment)
     if problems:
         raise _Refused(RefusalCode.NO_TASK, problems[0], "write the texts as a person would ask", problems[:5])
-    runs, end = await _reference_runs(draft, trials)
+    runs = await _reference_runs(draft, trials)
     inputs = {item.name: item.value for item in draft.inputs}
     identity = identifying(trials.environment.contracts.schema_)
     found = [item for part in draft.reply for item in supports(part.source, inputs, runs[0].results, identity)]
     shown_alone = {item.step for item in found if not item.required}
     yardstick = Yardstick(
-        end=end,
+        changes=runs[0].evidence.changes,
         reply=runs[0].reply,
         fragments=tuple(fragment for item in found for fragment in item.required),
         calls=tuple(entry for entry in runs[0].entries if entry.call_id in shown_alone),
@@ -126,7 +126,7 @@ async def _judge(
     claims = _claims(draft, environment, runs[0], rivals, strict=strict)
     _need_something(draft, runs[0], claims)
     try:
-        slots = generated_slots(runs[0].evidence, schemas, _given_keys(trials))
+        slots = generated_slots(runs[0].evidence, schemas, others=[runs[1].evidence])
         generated = generate_tested([run.evidence for run in runs], schemas, slots, claims)
     except VerifierError as error:
         raise _Refused(RefusalCode.INFEASIBLE, str(error), "make the outcome depend on the inputs alone") from error
@@ -134,7 +134,7 @@ async def _judge(
         environment=environment,
         steps=draft.reference,
         run=runs[0],
-        rows=trials.rows,
+        rows=trials.start.rows,
         reply=draft.reply,
         reply_text=draft.reply_text,
         rivals=rivals,
@@ -172,23 +172,22 @@ class Yardstick:
     """What a mutant must come to in full to count as equivalent.
 
     Attributes:
-        end: the reference's end state.
+        changes: the reference's changes, unnormalised.
         reply: its reply.
         fragments: required returns, word for word.
         calls: required calls with their whole returns.
     """
 
-    end: EndState
+    changes: Changeset
     reply: str
     fragments: tuple[Fragment, ...]
     calls: tuple[LedgerEntry, ...]
 
 
-async def _reference_runs(draft: AtomicDraft, trials: Trials) -> tuple[tuple[ReferenceRun, ReferenceRun], EndState]:
-    """Execute the reference from both initial states; the end state is that of the first."""
+async def _reference_runs(draft: AtomicDraft, trials: Trials) -> tuple[ReferenceRun, ReferenceRun]:
+    """Execute the reference from both initial states."""
     inputs = {item.name: item.value for item in draft.inputs}
     runs: list[ReferenceRun] = []
-    end: EndState | None = None
     for number, trial in enumerate(trials.pair):
         group = await trial.fresh()
         run = await execute_reference(
@@ -210,9 +209,15 @@ async def _reference_runs(draft: AtomicDraft, trials: Trials) -> tuple[tuple[Ref
             )
         if number == 0:
             end = await end_state(group, trials.environment.name)
+            schema = trials.environment.contracts.schema_
+            if not is_difference(run.evidence.changes, trials.start, end, trials.environment.name, schema):
+                raise _Refused(
+                    RefusalCode.INTERNAL,
+                    "the changes in the ledger are not the difference of the states",
+                    "report this with the environment",
+                )
         runs.append(run)
-    assert end is not None
-    return (runs[0], runs[1]), end
+    return runs[0], runs[1]
 
 
 def answer_parts(
@@ -271,30 +276,6 @@ def _refusal_calls(draft: AtomicDraft, server: str) -> tuple[ExpectedCall, ...]:
     return (ExpectedCall(name="looked", server=server, tools=evidence.tools, error_codes=evidence.codes),)
 
 
-def _given_keys(trials: Trials) -> frozenset[tuple[str, str]]:
-    """Return tables whose keys callers give themselves: an insert of some contract sets the key column."""
-    schema = trials.environment.contracts.schema_
-    keys = {table.name: table.key for table in schema.tables}
-    given = set()
-    for contract in trials.environment.contracts.contracts:
-        for case in contract.cases:
-            for operation in _operations(case.operations):
-                values = getattr(operation, "values", {})
-                table = getattr(operation, "table", "")
-                if getattr(operation, "op", "") == "insert" and any(name in values for name in keys.get(table, ())):
-                    given.add((trials.environment.name, table))
-    return frozenset(given)
-
-
-def _operations(operations: Sequence[object]) -> list[object]:
-    found: list[object] = []
-    for operation in operations:
-        found.append(operation)
-        for nested in ("operations", "otherwise"):
-            found += _operations(getattr(operation, nested, ()))
-    return found
-
-
 def _need_something(draft: AtomicDraft, run: ReferenceRun, claims: Claims) -> None:
     """Refuse a task that asks for nothing: no change, no answer that rests on a read."""
     writes = any(is_write(entry) for entry in run.entries)
@@ -333,8 +314,7 @@ async def _try_mutant(
         evidence = Evidence(changes=run.evidence.changes, reply=mutant.reply)
     if not evaluate(verifier, evidence, schemas).passed:
         return MutantResult(kind=mutant.kind, detail=mutant.detail, outcome="killed")
-    state = await end_state(group, trials.environment.name)
-    same = same_state(state, yardstick.end) and mutant.reply == yardstick.reply
+    same = same_changes(run.evidence.changes, yardstick.changes) and mutant.reply == yardstick.reply
     same = same and shows(run.entries, yardstick.fragments, yardstick.calls)
     return MutantResult(kind=mutant.kind, detail=mutant.detail, outcome="equivalent" if same else "survived")
 
@@ -356,6 +336,7 @@ def _checks(runs: Sequence[ReferenceRun], results: Sequence[MutantResult]) -> tu
     survivors = [item for item in results if item.outcome == "survived"]
     return (
         CheckRecord(name="reference_executes", passed=True, cases=calls),
+        CheckRecord(name="changes_are_the_difference", passed=True, cases=1),
         CheckRecord(name="reference_passes", passed=True, cases=len(runs)),
         failed("do_nothing"),
         failed("no_calls"),

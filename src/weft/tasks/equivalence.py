@@ -7,7 +7,9 @@ accepts and that differs here is a hole in the verifier.
 from collections.abc import Sequence
 
 from weft.records.base import JSON
+from weft.records.state import Changeset, DatabaseSchema
 from weft.records.trace import LedgerEntry, Outcome
+from weft.runtime.changes import diff_states
 from weft.tasks.reference import EndState
 from weft.tasks.support import Fragment
 from weft.verify.evidence import objects
@@ -27,6 +29,25 @@ def exactly(left: JSON, right: JSON) -> bool:
 def same_state(left: EndState, right: EndState) -> bool:
     """Return whether two end states hold the same rows and files, volatile columns included."""
     return exactly(left.rows, right.rows) and exactly(left.files, right.files)
+
+
+def same_changes(left: Changeset, right: Changeset) -> bool:
+    """Return whether two intervals from one initial state end in the same state, volatile columns included.
+
+    Equal differences from equal states make equal states; that a changeset really is the difference of the states is
+    checked on every reference (:func:`is_difference`).
+    """
+    rows = len(left.rows) == len(right.rows) and all(
+        (a.server, a.table, a.op) == (b.server, b.table, b.op) and exactly([a.key, a.after], [b.key, b.after])
+        for a, b in zip(left.rows, right.rows, strict=True)
+    )
+    return rows and left.files == right.files
+
+
+def is_difference(changes: Changeset, before: EndState, after: EndState, server: str, schema: DatabaseSchema) -> bool:
+    """Return whether a changeset is the whole difference of two states of one environment."""
+    found = diff_states((before.rows, before.files), (after.rows, after.files), server, schema)
+    return same_changes(changes, found)
 
 
 def shows(entries: Sequence[LedgerEntry], required: Sequence[Fragment], calls: Sequence[LedgerEntry]) -> bool:

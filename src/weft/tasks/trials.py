@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from weft.ports import SessionGroup, ToolHost
 from weft.records.codec import content_hash
 from weft.records.environment import Environment
-from weft.records.state import InitialState, Rows
+from weft.records.state import InitialState
 from weft.records.trace import Outcome
 from weft.runtime.clock import parse_clock, ticked
 from weft.tasks.mutants import is_write
-from weft.tasks.reference import ResolvedCall, execute_calls
+from weft.tasks.reference import EndState, ResolvedCall, end_state, execute_calls
 
 SHIFT = 61
 """Seconds between the clocks of the two groups."""
@@ -41,7 +41,7 @@ class Trials:
         environment: under test.
         state: the initial state.
         pair: the two trials.
-        rows: initial rows as the sessions hold them.
+        start: initial rows and files as the sessions hold them.
         extras: calls that change the initial state and belong to no task.
         environment_hash: what tasks are pinned to.
         state_hash: of the initial state.
@@ -50,7 +50,7 @@ class Trials:
     environment: Environment
     state: InitialState
     pair: tuple[Trial, Trial]
-    rows: Rows
+    start: EndState
     extras: tuple[ResolvedCall, ...]
     environment_hash: str
     state_hash: str
@@ -79,10 +79,10 @@ async def open_trials(
         states: Mapping[str, InitialState] = {environment.name: start}
         group = await host.open([environment], seed=seed * 2 + number, states=states)
         opened.append(Trial(group, await group.snapshot()))
-    rows = await opened[0].group.rows(environment.name)
+    start = await end_state(opened[0].group, environment.name)
     extras = await _extras(environment, opened[0])
     pinned = environment.hash, content_hash(first)
-    return Trials(environment, first, (opened[0], opened[1]), rows, extras, *pinned)
+    return Trials(environment, first, (opened[0], opened[1]), start, extras, *pinned)
 
 
 async def _extras(environment: Environment, trial: Trial, most: int = 3) -> tuple[ResolvedCall, ...]:

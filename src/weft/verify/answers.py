@@ -165,10 +165,12 @@ def _places(needle: str, hay: str) -> Iterator[int]:
 
 def states_boolean(part: AnswerPart, reply: str) -> bool:
     """Return whether a reply answers yes or no as it should: by the word, or by the part's own words and a negation."""
-    lead = re.match(r"\W*(yes|no)\b", reply, re.IGNORECASE)
+    # The name of what is asked may hold such a word itself: "no shorting: yes".
+    bare = plain_text(reply).replace(plain_text(part.name), " ")
+    lead = re.match(r"\W*(yes|no)\b", bare)
     if lead is not None:
-        return (lead[1].casefold() == "yes") is bool(part.value)
-    yes, no = bool(YES.search(reply)), bool(NO.search(reply))
+        return (lead[1] == "yes") is bool(part.value)
+    yes, no = bool(YES.search(bare)), bool(NO.search(bare))
     if yes != no:
         return yes is bool(part.value)
     if yes:

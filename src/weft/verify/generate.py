@@ -27,7 +27,7 @@ from weft.records.verdict import (
 )
 from weft.runtime.values import instant, json_equal
 from weft.verify.checks import evaluate
-from weft.verify.evidence import Evidence
+from weft.verify.evidence import Evidence, scalars
 from weft.verify.matching import SLOT, TEXT, differing
 
 ROUNDS = 3
@@ -79,29 +79,66 @@ class Claims:
 
 
 def generated_slots(
-    evidence: Evidence, schemas: Mapping[str, DatabaseSchema], given: frozenset[tuple[str, str]] = frozenset()
+    evidence: Evidence,
+    schemas: Mapping[str, DatabaseSchema],
+    given: frozenset[tuple[str, str]] = frozenset(),
+    *,
+    others: Sequence[Evidence] = (),
 ) -> list[SlotValue]:
     """Return a slot for each id that was made in the interval, named after the entity and counted per table.
+
+    With other runs of the same reference from other seeds it is seen which keys are made: those that differ from run to
+    run, and those that no argument gave. Without them the schema's word for it is taken.
 
     Args:
         evidence: of the reference.
         schemas: by environment name.
-        given: (server, table) whose keys callers give themselves.
+        given: (server, table) whose keys callers give themselves, where there are no other runs.
+        others: the same reference from other initial states.
     """
     slots = []
     counts: dict[str, int] = {}
+    told = _arguments(evidence)
     for change in evidence.changes.rows:
         table = schemas[change.server].table(change.table)
-        if change.op != "insert" or (change.server, change.table) in given or not _generates(table):
+        if change.op != "insert":
             continue
         word = table.entity.replace(" ", "_") or table.name
         counts[word] = counts.get(word, 0) + 1
-        slots.append(SlotValue(f"{word}_{counts[word]}", change.key[table.key[0]], change.server, change.table))
+        for name in table.key:
+            column = table.column(name)
+            if column.references is not None:
+                continue
+            if others:
+                made = _differs(change, name, others) or not _among(change.key[name], told)
+            else:
+                single = len(table.key) == 1 and column.role is ColumnRole.ID
+                made = single and table.id_style != "natural" and (change.server, change.table) not in given
+            if made:
+                slot = f"{word}_{counts[word]}" + (f"_{name}" if len(table.key) > 1 else "")
+                slots.append(SlotValue(slot, change.key[name], change.server, change.table))
     return slots
 
 
-def _generates(table: Table) -> bool:
-    return len(table.key) == 1 and table.column(table.key[0]).role is ColumnRole.ID and table.id_style != "natural"
+def _arguments(evidence: Evidence) -> list[JSON]:
+    return [value for entry in evidence.ledger for value in scalars(entry.arguments)]
+
+
+def _among(value: JSON, values: Sequence[JSON]) -> bool:
+    return any(json_equal(value, other) or str(value) == str(other) for other in values)
+
+
+def _differs(change: RowChange, column: str, others: Sequence[Evidence]) -> bool:
+    """Return whether some other run inserted no row with this key value in the same table."""
+    for run in others:
+        keys = [
+            other.key.get(column)
+            for other in run.changes.rows
+            if (other.server, other.table, other.op) == (change.server, change.table, "insert")
+        ]
+        if not any(json_equal(change.key[column], key) for key in keys):
+            return True
+    return False
 
 
 def generate_verifier(

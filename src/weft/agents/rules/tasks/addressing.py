@@ -33,7 +33,7 @@ def addressing(action: Action, table: Table) -> list[Parameter]:
 
     They are those by which the contract looks the row up, and not those that it writes.
     """
-    used = set(_looked_up(action.case.operations, table.name))
+    used = looked_up(action, table)
     mine = [
         item
         for item in action.parameters
@@ -47,6 +47,11 @@ def addressing(action: Action, table: Table) -> list[Parameter]:
         if item.use.table == table.name and item.column is not None and item not in mine:
             mine.append(item)
     return [item for item in mine if item.required] or mine[:1]
+
+
+def looked_up(action: Action, table: Table) -> set[tuple[str, ...]]:
+    """Return the argument paths by which an action finds rows of a table."""
+    return set(_looked_up(action.case.operations, table.name))
 
 
 def _looked_up(operations: Sequence[Operation], table: str) -> Iterator[tuple[str, ...]]:
@@ -91,7 +96,7 @@ def address(
             return None
         source = own.source(column.name) if own is not None else None
         if source is None:
-            source = _outside(shop, table, row, item, found, f"{prefix}up{number}_")
+            source = _outside(shop, table, row, item, found, prefix, number)
         if source is None:
             return None
         found.sources[item.path] = source
@@ -105,7 +110,9 @@ def _own_key(item: Parameter, table: Table) -> bool:
     return column is not None and column.name in table.key and column.references is None and len(table.key) == 1
 
 
-def _outside(shop: Workshop, table: Table, row: Row, item: Parameter, found: Address, prefix: str) -> Source | None:
+def _outside(
+    shop: Workshop, table: Table, row: Row, item: Parameter, found: Address, prefix: str, number: int
+) -> Source | None:
     """Return the source of a value for which the row need not be found: a parent's key, or what the user knows."""
     column = item.column
     assert column is not None
@@ -117,7 +124,11 @@ def _outside(shop: Workshop, table: Table, row: Row, item: Parameter, found: Add
         wanted = row[column.name]
         rows = shop.probe.rows.get(reference, ())
         other = next((entry for entry in rows if entry.get(other_table.key[0]) == wanted), None)
-        above = shop.finder.find(other_table, other, prefix=prefix, prefer=shop.wanted, depth=1) if other else None
+        above = (
+            shop.finder.find(other_table, other, prefix=f"{prefix}up{number}_", prefer=shop.wanted, depth=1)
+            if other
+            else None
+        )
         source = above.source(other_table.key[0]) if above is not None else None
         if above is None or source is None:
             return None

@@ -227,6 +227,8 @@ class Finder:
             values[item.path] = source
         for item in reader.own:
             if item.column is not None and item.column.name != column.name and item.role != "search":
+                if not statable(row.get(item.column.name)) or isinstance(row[item.column.name], (dict, list)):
+                    return None
                 more = told_by(item.column, reader.table, row, prefix)
                 found.inputs.append(more)
                 found.phrase += also(label(item.column, reader.table), more.words, found.phrase)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from weft.agents.rules.tasks.actions import IDLE, Action, Parameter, missing_required, table_of
-from weft.agents.rules.tasks.addressing import address, addressing
+from weft.agents.rules.tasks.addressing import address, addressing, looked_up
 from weft.agents.rules.tasks.drafting import (
     Sketch,
     Workshop,
@@ -23,7 +23,7 @@ from weft.records.state import ColumnRole, Row, Table
 from weft.records.task import BuildList, Given, Source
 
 MOST_OPTIONAL = 2
-ATTRIBUTES = ("attribute", "status", "quantity", "content", "search", "filter", "range", "option")
+ATTRIBUTES = ("attribute", "status", "quantity", "content", "option")
 
 
 @dataclass(slots=True)
@@ -132,6 +132,7 @@ def _fill(
 ) -> bool:
     """Fill the other arguments: required ones, and a few optional ones that a user might care about."""
     optional: list[Parameter] = []
+    narrowing = looked_up(action, table)
     for item in action.parameters:
         if item in named or item.path in written.values:
             continue
