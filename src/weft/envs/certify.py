@@ -64,8 +64,8 @@ def certify(
 ) -> tuple[Environment, EnvironmentCertificate]:
     """Return the environment with its certificate.
 
-    The kind is ``stateful`` with a certified write tool whose write was shown and a certified read tool, ``read_only``
-    with certified read tools alone, else ``refused``; an environment-wide failed check or a missing test refuses it.
+    The kind is ``stateful`` with a certified write tool whose write was shown, ``read_only`` with certified read tools
+    alone, else ``refused``; an environment-wide failed check or a missing test refuses it.
 
     Args:
         validation: of the environment, after the failing tools were taken out.

@@ -43,9 +43,10 @@ class VisibilityCheck:
         self.bench, self.tools, self.links, self.reports = bench, tools, links, reports
         self.readers: dict[str, list[tuple[Contract, int]]] = {}
         for contract in contracts.contracts:
-            if contract.effect != "read":
-                continue
+            # A tool with an action enum may write in one case and read in another: the case decides.
             for place, case in enumerate(contract.cases):
+                if case.writes:
+                    continue
                 for table in dict.fromkeys((case.table or "files", *case.reads)):
                     self.readers.setdefault(table, []).append((contract, place))
 

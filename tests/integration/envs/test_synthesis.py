@@ -136,12 +136,21 @@ def test_reads_alone_make_a_read_only_environment(spec: McpSpec, make_draft: Mak
     assert result.environment.certificate.kind == "read_only"
 
 
-def test_writes_alone_are_no_environment(spec: McpSpec, make_draft: Make) -> None:
+def test_writes_alone_make_a_stateful_environment_since_their_writes_are_shown_in_the_state(
+    spec: McpSpec, make_draft: Make
+) -> None:
     def keep_writes(contracts: dict[str, Contract]) -> None:
         for name in [name for name, one in contracts.items() if one.effect == "read"]:
             del contracts[name]
 
-    result = run(spec, ScriptedAuthor([make_draft(keep_writes)]))
+    certificate = run(spec, ScriptedAuthor([make_draft(keep_writes)])).environment.certificate  # type: ignore[union-attr]
+    assert certificate is not None
+    assert certificate.kind == "stateful"
+    assert {tool.effect for tool in certificate.tools} == {"write"}
+
+
+def test_no_tool_at_all_is_no_environment(spec: McpSpec, make_draft: Make) -> None:
+    result = run(spec, ScriptedAuthor([make_draft(lambda contracts: contracts.clear())]))
     assert result.environment is None
     assert result.refusals[-1].code is RefusalCode.NO_GOOD_TOOL
 
