@@ -164,7 +164,17 @@ def _libraries(
             write_file(folder.task("atomic", "private", task.id), pretty(solution))
         report = library.model_copy(update={"tasks": (), "solutions": ()})
         write_file(folder.task("atomic", "libraries", environment.name), pretty(report))
+    names = {task.id for library in found.values() for task in library.tasks}
+    for part, kept in (("public", names), ("private", names), ("libraries", set(found))):
+        _forget(folder, "atomic", part, kept)
     return found
+
+
+def _forget(folder: RunFolder, kind: str, part: str, kept: set[str]) -> None:
+    """Remove documents that an earlier run with other specs or options left."""
+    for path in folder.task(kind, part, "x").parent.glob("*.json"):
+        if path.stem not in kept:
+            path.unlink()
 
 
 def _composed(
@@ -199,6 +209,9 @@ def _composed(
         write_file(folder.task("composed", "public", item.task.id), pretty(item.task))
         write_file(folder.task("composed", "private", item.task.id), pretty(item.solution))
         write_file(folder.task("composed", "states", item.task.id), pretty(item.state))
+    names = {item.task.id for item in result.compositions}
+    for part in ("public", "private", "states"):
+        _forget(folder, "composed", part, names)
     progress(Step("composed_tasks", options.tasks, options.tasks))
     return result
 
