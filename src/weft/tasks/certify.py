@@ -5,7 +5,7 @@ does the right reply without what it rests on; and every mutant that ends differ
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weft.errors import VerifierError
 from weft.records.base import JSON
@@ -21,7 +21,7 @@ from weft.records.verdict import AnswerPart, ExpectedCall, RubricItem, Verifier
 from weft.runtime.values import json_equal
 from weft.tasks.equivalence import is_difference, same_changes, shows
 from weft.tasks.mutants import Mutant, Subject, is_write, mutants_of
-from weft.tasks.reference import ReferenceRun, end_state, execute_calls, execute_reference
+from weft.tasks.reference import EndState, ReferenceRun, end_state, execute_calls, execute_reference
 from weft.tasks.support import Fragment, identifying, supports, witnesses
 from weft.tasks.texts import text_problems, words_of
 from weft.tasks.trials import Trials, first_writes
@@ -89,12 +89,13 @@ async def _certify(draft: AtomicDraft, trials: Trials, task_id: str, seed: int) 
     problems = text_problems(draft.texts, draft.inputs, draft.intent, trials.environment)
     if problems:
         raise _Refused(RefusalCode.NO_TASK, problems[0], "write the texts as a person would ask", problems[:5])
-    runs = await _reference_runs(draft, trials)
+    runs, end = await _reference_runs(draft, trials)
     inputs = {item.name: item.value for item in draft.inputs}
     identity = identifying(trials.environment.contracts.schema_)
     found = [item for part in draft.reply for item in supports(part.source, inputs, runs[0].results, identity)]
     shown_alone = {item.step for item in found if not item.required}
     yardstick = Yardstick(
+        end=end,
         changes=runs[0].evidence.changes,
         reply=runs[0].reply,
         fragments=tuple(fragment for item in found for fragment in item.required),
@@ -172,22 +173,25 @@ class Yardstick:
     """What a mutant must come to in full to count as equivalent.
 
     Attributes:
-        changes: the reference's changes, unnormalised.
+        end: the reference's end state.
         reply: its reply.
         fragments: required returns, word for word.
         calls: required calls with their whole returns.
+        changes: how the end state differs from the initial one, unnormalised.
     """
 
-    changes: Changeset
+    end: EndState
     reply: str
     fragments: tuple[Fragment, ...]
     calls: tuple[LedgerEntry, ...]
+    changes: Changeset = field(default_factory=Changeset)
 
 
-async def _reference_runs(draft: AtomicDraft, trials: Trials) -> tuple[ReferenceRun, ReferenceRun]:
-    """Execute the reference from both initial states."""
+async def _reference_runs(draft: AtomicDraft, trials: Trials) -> tuple[tuple[ReferenceRun, ReferenceRun], EndState]:
+    """Execute the reference from both initial states; the end state is that of the first."""
     inputs = {item.name: item.value for item in draft.inputs}
     runs: list[ReferenceRun] = []
+    end = trials.start
     for number, trial in enumerate(trials.pair):
         group = await trial.fresh()
         run = await execute_reference(
@@ -217,7 +221,7 @@ async def _reference_runs(draft: AtomicDraft, trials: Trials) -> tuple[Reference
                     "report this with the environment",
                 )
         runs.append(run)
-    return runs[0], runs[1]
+    return (runs[0], runs[1]), end
 
 
 def answer_parts(

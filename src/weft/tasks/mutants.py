@@ -24,6 +24,9 @@ from weft.tasks.reference import ReferenceRun, ResolvedCall, reply_from
 MOST_VALUES = 6
 """Most arguments of one call that are changed, one mutant each."""
 
+MOST_ENUM = 4
+"""Most wrong values that are tried for an argument with a list of allowed ones."""
+
 ENTITY_ROLES = ("identifier", "link", "parent", "bulk")
 INVERSES = {"link": "unlink", "unlink": "link", "archive": "unarchive", "unarchive": "archive"}
 
@@ -213,12 +216,13 @@ def _values(subject: Subject) -> Iterator[Mutant]:
         for leaf in leaves_of(subject, call)[:MOST_VALUES]:
             other = _other_row(subject.rows, leaf, rng) if leaf.entity else None
             kind = "wrong_entity" if other is not None else "wrong_value"
-            value = other if other is not None else _other_value(subject, leaf, rng)
-            if value is None or json_equal(value, leaf.value):
-                continue
-            arguments = _with(call.arguments, leaf.way, value)
-            detail = f"{call.tool}: {dotted(leaf.way)} = {value!r}"[:200]
-            yield Mutant(kind, detail, _replaced(calls, index, arguments), subject.run.reply)
+            values = [other] if other is not None else _other_values(subject, leaf, rng)
+            for value in values:
+                if value is None or json_equal(value, leaf.value):
+                    continue
+                arguments = _with(call.arguments, leaf.way, value)
+                detail = f"{call.tool}: {dotted(leaf.way)} = {value!r}"[:200]
+                yield Mutant(kind, detail, _replaced(calls, index, arguments), subject.run.reply)
 
 
 def _other_row(rows: Rows, leaf: Leaf, rng: random.Random) -> JSON:
@@ -242,12 +246,19 @@ def _column_of(rows: Rows, value: JSON) -> list[JSON]:
     return []
 
 
+def _other_values(subject: Subject, leaf: Leaf, rng: random.Random) -> list[JSON]:
+    """Return wrong values for an argument: of a few allowed ones each, else one of the same kind."""
+    allowed = leaf.schema.get("enum")
+    if isinstance(allowed, list) and len(allowed) > 1:
+        others = [item for item in allowed if not json_equal(item, leaf.value)]
+        rng.shuffle(others)
+        return others[:MOST_ENUM]
+    return [_other_value(subject, leaf, rng)]
+
+
 def _other_value(subject: Subject, leaf: Leaf, rng: random.Random) -> JSON:
     """Return another value of the same kind, one that the schema allows where that can be told."""
     value = leaf.value
-    allowed = leaf.schema.get("enum")
-    if isinstance(allowed, list) and len(allowed) > 1:
-        return rng.choice([item for item in allowed if not json_equal(item, value)])
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):

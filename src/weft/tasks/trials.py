@@ -75,8 +75,8 @@ async def open_trials(
     first = state or environment.seed
     second = first.model_copy(update={"clock": ticked(parse_clock(first.clock), SHIFT)})
     opened: list[Trial] = []
-    for number, start in enumerate((first, second)):
-        states: Mapping[str, InitialState] = {environment.name: start}
+    for number, initial in enumerate((first, second)):
+        states: Mapping[str, InitialState] = {environment.name: initial}
         group = await host.open([environment], seed=seed * 2 + number, states=states)
         opened.append(Trial(group, await group.snapshot()))
     start = await end_state(opened[0].group, environment.name)

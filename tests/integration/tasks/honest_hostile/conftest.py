@@ -88,14 +88,16 @@ def tool(name: str, effect: Any, case: Case, /, *uses: ArgumentUse, **properties
     }
     spec = ToolSpec(name=name, description=name.replace("_", " "), input_schema=schema, declared={"name": name})
     returns = {"type": "object"}
-    return spec, Contract(tool=name, function=name, effect=effect, cases=(case,), arguments=uses, returns_schema=returns)
+    return spec, Contract(
+        tool=name, function=name, effect=effect, cases=(case,), arguments=uses, returns_schema=returns
+    )
 
 
 def find_order() -> Find:
     return Find(op="find", into="order", table="orders", where=(eq("order_id", arg("order_id")),), missing=MISSING)
 
 
-def one_order(name: str, intent: str, *operations: Any, returns: Any = None, **more: Any) -> Case:
+def one_order(intent: str, *operations: Any, returns: Any = None, **more: Any) -> Case:
     writes = more.pop("writes", ())
     return Case(
         intent=intent,
@@ -155,7 +157,7 @@ TOOLS = (
         customer_id=TEXT,
         status=STATUS,
     ),
-    tool("get_order", "read", one_order("get_order", "get"), BY_ID, order_id=TEXT),
+    tool("get_order", "read", one_order("get"), BY_ID, order_id=TEXT),
     tool(
         "count_orders",
         "read",
@@ -195,7 +197,6 @@ TOOLS = (
         "update_order",
         "write",
         one_order(
-            "update_order",
             "update",
             Update(
                 op="update", into="order", table="orders", rows="order", values={name: arg(name) for name in EDITABLE}
@@ -214,7 +215,6 @@ TOOLS = (
         "set_order_status",
         "write",
         one_order(
-            "set_order_status",
             "transition",
             Transition(
                 op="transition",
@@ -236,7 +236,6 @@ TOOLS = (
         "delete_order",
         "write",
         one_order(
-            "delete_order",
             "delete",
             Delete(op="delete", into="count", table="orders", rows="order"),
             returns=obj(deleted=var("count")),

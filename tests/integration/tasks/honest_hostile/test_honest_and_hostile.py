@@ -1,8 +1,10 @@
 """Hand-written tasks over the parts shop, each with honest and hostile solutions: none may be judged wrongly.
 
-A solution is a list of calls and a reply. ``$n.a.b`` in an argument stands for what call n returned, so that honest solutions
-take their ids from what they saw. None of the honest ones follows the reference call by call.
+A solution is a list of calls and a reply. ``$n.a.b`` in an argument stands for what call n returned, so that honest
+solutions take their ids from what they saw. None of the honest ones follows the reference call by call.
 """
+
+# ruff: noqa: E501 - a solution reads best on few lines
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -32,6 +32,7 @@ def fill(frame: str, slots: Mapping[str, str]) -> str:
     for name, value in slots.items():
         text = text.replace("{" + name + "}", value)
     text = re.sub(r'( in the [a-z ]+ "[^"]*")(?: and)? in the ', r"\1 and the ", text)
+    text = re.sub(r"^\s*Then (?=\w)", "", text)
     # A quotation that ends a sentence brings its own full stop.
     return re.sub(r"([.!?])\"\.(?=\s|$)", r'\1"', sentences(text))
 

@@ -176,7 +176,8 @@ PLAIN = {"create": "add", "update": "update", "delete": "delete", "link": "add",
 
 def verb_of(action: Action) -> str:
     """Return the verb of an action: its own where the name or the case holds one, else that of its intent."""
-    for words in (split(action.label), split(action.tool)):
+    own = split(action.spec.name)
+    for words in (split(action.label)[:1], own[:2]):
         for word in words:
             if word in VERBS or (word[:2] in ("un", "re") and word[2:] in VERBS):
                 return word

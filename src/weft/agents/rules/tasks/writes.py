@@ -136,6 +136,8 @@ def _fill(
     for item in action.parameters:
         if item in named or item.path in written.values:
             continue
+        if not item.required and tuple(item.path.replace("[]", "").split(".")) in narrowing:
+            continue  # it narrows what is found, and the row is found by other arguments
         if item.required:
             if not _one(shop, table, sketch, written, item, row):
                 return False
@@ -282,8 +284,10 @@ def _said_update(
         return finish(shop, sketch, "transition", slots, founds=written.founds)
     (first, value), *rest = pairs
     tail = [f"the {name} to {words}" for name, words in rest]
+    spoken = [f"the {name} {words}" for name, words in pairs[: len(written.told)]]
+    spoken += [f"{found.phrase} as the {_name(item, table)}" for item, found in written.references]
     slots.update(
-        nouns=listed([f"the {name} {words}" for name, words in pairs]),
+        nouns=listed(spoken),
         sets=listed([f"the {first} of {slots['target']} to {value}", *tail]),
         plain_sets=listed([f"the {first} to {value}", *tail]),
     )
