@@ -5,16 +5,17 @@ places, the states are grounded again where wanted, and verifiers and certificat
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.errors import GraphError, InputError, VerifierError
-from weft.evolve.system import AtomicEntry, System
+from weft.evolve.system import System
 from weft.ports import ToolHost
 from weft.records.base import JSON
 from weft.records.certificate import CheckRecord
 from weft.records.codec import content_hash
 from weft.records.composition import Composition
 from weft.records.environment import Environment
+from weft.records.spec import Refusal
 from weft.records.task import (
     ComposedSolution,
     ComposedTask,
@@ -30,11 +31,10 @@ from weft.runtime.values import json_equal
 from weft.tasks.assembly import Assembly
 from weft.tasks.binding import Drawn, Link, Way
 from weft.tasks.certification import CertifiedComposition, Settled, bound_values, certify_composition, settle
-from weft.tasks.compose import stated_outputs
+from weft.tasks.compose import _alone as draw_alone
 from weft.tasks.graph import GIVEN, check_graph
 from weft.tasks.grounding import Grounded, ground
-from weft.tasks.plan import plan_atomic
-from weft.tasks.runs import Problem, Rehearsal
+from weft.tasks.runs import Problem
 
 MUTANTS = 6
 """Mutants tried for each node, besides those that do nothing; as in construction."""
@@ -121,17 +121,11 @@ async def _drawn(item: Composition, system: System, host: ToolHost, seed: int) -
             return NotProven(f"the atomic task {node.task} of {node.id} takes other inputs now")
         if entry.solution.chain != item.solution.nodes[node.id].chain:
             return NotProven(f"the atomic task {node.task} of {node.id} goes another way now")
-        shape = await _shape(entry, system.environments[node.server], host, seed)
-        if isinstance(shape, NotProven):
-            return shape
-        inputs = tuple(_as_said(one, said.get(f"{node.id}.{one.name}"), node) for one in entry.task.inputs)
-        outputs = (*entry.solution.outputs, *stated_outputs(entry.solution))
-        found[node.id] = Drawn(
-            task=entry.task.model_copy(update={"inputs": inputs}),
-            solution=entry.solution.model_copy(update={"outputs": outputs}),
-            outputs={},
-            shape=shape,
-        )
+        alone = await draw_alone(entry.task, entry.solution, system.environments[node.server], host, seed)
+        if isinstance(alone, Refusal):
+            return NotProven(f"the atomic task {node.task} of {node.id}: {alone.message}"[:400])
+        inputs = tuple(_as_said(one, said.get(f"{node.id}.{one.name}"), node) for one in alone.task.inputs)
+        found[node.id] = replace(alone, task=alone.task.model_copy(update={"inputs": inputs}))
     return found
 
 
@@ -140,17 +134,6 @@ def _as_said(own: TaskInput, said: TaskInput | None, node: Node) -> TaskInput:
     if said is None or node.inputs.get(own.name) != GIVEN:
         return own
     return own.model_copy(update={"value": said.value, "words": said.words})
-
-
-async def _shape(
-    entry: AtomicEntry, environment: Environment, host: ToolHost, seed: int
-) -> tuple[tuple[str, ...], ...] | NotProven:
-    """Return how an atomic task goes alone; its nodes must go the same way in the composition."""
-    async with Rehearsal(host, [environment], {environment.name: environment.seed}, seed) as rehearsal:
-        run = (await rehearsal.run(plan_atomic(entry.task, entry.solution))).nodes[entry.task.id]
-    if run.failed:
-        return NotProven(f"the atomic task {entry.task.id} does not run alone: {run.failed}"[:400])
-    return run.shape()
 
 
 def assembly_of(graph: TaskGraph, drawn: Mapping[str, Drawn], environments: Mapping[str, Environment]) -> Assembly:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from weft.agents.environment import EnvironmentAuthor
 from weft.agents.tasks import TaskAuthor
+from weft.evolve.probes import EnvironmentProbe, validation_findings
 from weft.evolve.recompose import NotProven, recompose
 from weft.evolve.reenvironment import resynthesise
 from weft.evolve.retask import propose_again, recertify
@@ -107,13 +108,17 @@ async def _environment(system: System, selected: Selected, shop: Workshop) -> tu
     if broken is None:
         reason = "it is not part of the system any more"
         return system, revision(selected.component, name, system, system, reason, passed=False)
+    probe = EnvironmentProbe()
+    if {item.probe for item in selected.evidence} <= {"folder"} and not probe.thorough(broken):
+        reason = "its documents are what was certified; the files that follow from them are written again"
+        return system, revision(selected.component, name, system, system, reason, passed=True)
     proven = {entry.task.environment.hash for entry in system.atomic.values() if entry.task.server == name}
     if broken.certificate is not None:
         proven.add(broken.certificate.environment)
     author = shop.environments
-    made, reason = await resynthesise(
-        broken, author, findings_of(selected.evidence), proven - {broken.hash}, seed=shop.seed, size=shop.size
-    )
+    # A hash that differs names no tool; running the checks may.
+    findings = findings_of(selected.evidence) or findings_of(validation_findings(broken))
+    made, reason = await resynthesise(broken, author, findings, proven - {broken.hash}, seed=shop.seed, size=shop.size)
     after = system.with_environment(name, made)
     return after, revision(selected.component, name, system, after, reason, passed=made is not None)
 

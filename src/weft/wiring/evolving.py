@@ -1,6 +1,8 @@
 """``weft evolve``: attribution of a run's failed turns, and one evolution round over a run's folder (Weft 3.2.2)."""
 
 import asyncio
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +10,7 @@ from typing import Any
 
 from weft.agents.rules.environment.draft import RulesEnvironmentAuthor
 from weft.agents.rules.tasks.author import RulesTaskAuthor
-from weft.errors import FormatError, InputError, IntegrityError
+from weft.errors import FormatError, InputError, IntegrityError, WeftError
 from weft.evolve.probes import EnvironmentProbe
 from weft.evolve.revise import Workshop
 from weft.evolve.rounds import Round, attribute_all, component_counts, evolve_round
@@ -26,7 +28,8 @@ from weft.records.trace import Trajectory
 from weft.rollouts.policies.scripted import PlannedNode
 from weft.rollouts.react import ReactHarness
 from weft.rollouts.runner import Episode
-from weft.runtime.folder import SPEC, write_folder
+from weft.runtime.ddl import render_ddl
+from weft.runtime.folder import BACKEND, CONTRACTS, SCHEMA, SPEC, read_folder, write_folder
 from weft.runtime.render import render_backend
 from weft.store.files import sweep, write_file, write_tree
 from weft.train.prefix import Sampling, sample
@@ -86,17 +89,34 @@ def load(run: Path) -> Loaded:
 
 
 def _environment(folder: RunFolder, name: str) -> tuple[Environment, str]:
-    """Read an environment, or what its spec alone gives and why."""
+    """Read an environment; of a damaged folder what its documents still say, else its spec alone, and what is wrong."""
     try:
         return folder.read_environment(name), ""
     except (FormatError, IntegrityError) as error:
-        place = folder.environments / name / SPEC
+        place = folder.environments / name
         try:
-            spec = parse_record(McpSpec, place.read_bytes(), f"{name}/{SPEC}")
+            spec = parse_record(McpSpec, (place / SPEC).read_bytes(), f"{name}/{SPEC}")
         except OSError as missing:
             raise InputError(f"{name}: {SPEC} cannot be read ({missing.strerror}); build it again") from error
-        empty = ContractSet(schema=DatabaseSchema(), contracts=())
-        return Environment(spec=spec, contracts=empty, seed=InitialState()), str(error)
+        return _rendered_again(place, spec), str(error)
+
+
+def _rendered_again(place: Path, spec: McpSpec) -> Environment:
+    """Return what a folder's documents say when the files that follow from them are rendered again.
+
+    When the documents themselves are damaged, nothing is left but the spec.
+    """
+    with tempfile.TemporaryDirectory() as root:
+        copy = Path(root) / place.name
+        shutil.copytree(place, copy, symlinks=True)
+        try:
+            contracts = parse_record(ContractSet, (copy / CONTRACTS).read_bytes(), CONTRACTS)
+            (copy / SCHEMA).write_text(render_ddl(contracts.schema_), encoding="utf-8")
+            (copy / BACKEND).write_text(render_backend(spec, contracts), encoding="utf-8")
+            return read_folder(copy)
+        except (WeftError, OSError):
+            empty = ContractSet(schema=DatabaseSchema(), contracts=())
+            return Environment(spec=spec, contracts=empty, seed=InitialState())
 
 
 def read_options(run: Path) -> dict[str, int | float]:
@@ -221,9 +241,7 @@ def _check_out(run: Path, out: Path) -> None:
     """Refuse to write over the run, or over anything that no evolution round made."""
     here, there = run.resolve(), out.resolve()
     if here == there or here in there.parents or there in here.parents:
-        raise InputError(
-            f"--out {out} and --run {run} lie within each other; give another folder"
-        )
+        raise InputError(f"--out {out} and --run {run} lie within each other; give another folder")
     if out.is_file():
         raise InputError(f"--out {out} is a file; give a folder")
     if out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file():
