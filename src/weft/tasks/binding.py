@@ -34,7 +34,7 @@ MEANINGLESS = frozenset({"number", "integer", "boolean", "enum", "json", "time",
 VAGUE = frozenset({"text", "date", "datetime", "money"})
 """Types that flow into a free input but name no business object: never placed or met across servers."""
 
-TEXTUAL = frozenset({"text", "email", "person", "city", "country", "phone", "address", "company", "url", "enum"})
+TEXTUAL = frozenset({"text", "email", "person", "city", "country", "phone", "address", "company", "url"})
 """Types whose values can be written into free text; ``name:...`` is another."""
 
 CONTENT = frozenset(
@@ -56,6 +56,7 @@ class Drawn:
         outputs: value of each output in a run of the task alone, where it was observed.
         shape: how that run went (:class:`weft.tasks.runs.NodeRun`).
         spoken: how each of these outputs is spoken of.
+        choices: between how many values each of its sources had the choice (:func:`weft.tasks.runs.choices`).
     """
 
     task: AtomicTask
@@ -63,6 +64,7 @@ class Drawn:
     outputs: Mapping[str, JSON]
     shape: tuple[tuple[str, ...], ...] = ()
     spoken: Mapping[str, Spoken] = field(default_factory=dict)
+    choices: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,8 @@ def propose(
     found: list[Link] = []
     for target, below in enumerate(drawn):
         for item in below.task.inputs:
+            if not _apart(item, below.task):
+                continue
             sources = {index for semantic in giving if fits(semantic, item) for index in giving[semantic]}
             for source in sorted(sources - {target}):
                 found += _between(source, drawn[source], target, below, item, states, schemas)
@@ -133,6 +137,13 @@ def propose(
                 if source != target and name is not None and renamed(below, item, name) is not None:
                     found.append(Link(source, name.name, target, item.name, "named", name.value))
     return found
+
+
+def _apart(item: TaskInput, task: AtomicTask) -> bool:
+    """Return whether the texts can speak of an input without touching another one: neither's words hold the other's."""
+    said = item.words or str(item.value)
+    others = [one.words or str(one.value) for one in task.inputs if one.name != item.name]
+    return not any(said in other or other in said for other in others)
 
 
 def named_by(above: Drawn, below: Drawn, item: TaskInput) -> TaskInput | None:
@@ -166,7 +177,9 @@ def _between(
         if output.name not in above.outputs or not fits(output.semantic, item) or "birth" in output.name.casefold():
             continue
         value = above.outputs[output.name]
-        if not _scalar(value) or type(value) is not type(item.value) or any(json_equal(value, one) for one in known):
+        if type(value) is not type(item.value) or any(json_equal(value, one) for one in known):
+            continue
+        if not _scalar(value) or (not item.keyed and not _telling(value)):
             continue
         way = _way(output, value, above.task.server, below, item, states, schemas)
         if way is not None:
@@ -217,6 +230,13 @@ def _writable(schema: DatabaseSchema, table: str, column: str) -> bool:
 
 def _scalar(value: JSON) -> bool:
     return isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != ""
+
+
+def _telling(value: JSON) -> bool:
+    """Return whether a value is so special that it will not stand in other texts by chance."""
+    if isinstance(value, str):
+        return len(value) >= 5 and (not value.isalpha() or not value.islower())
+    return isinstance(value, (int, float)) and (abs(value) >= 1000 or value != int(value))
 
 
 def choose(drawn: Sequence[Drawn], possible: Sequence[Link], rng: random.Random, *, share: float = 0.6) -> list[Link]:

@@ -106,8 +106,9 @@ def _plain(texts: Texts, given: Sequence[TaskInput]) -> dict[str, str]:
 
 
 def _leaks(plain: Mapping[str, str], values: Sequence[JSON]) -> list[str]:
-    """Return which of the values that are to be found a text says."""
-    said = [(value, plain_text(str(value))) for value in values]
+    """Return which of the values that are to be found a text says; small numbers stand anywhere by chance."""
+    telling = [value for value in values if isinstance(value, str) or abs(value) >= 1000]
+    said = [(value, plain_text(str(value))) for value in telling]
     return [
         f"{level}: says {value!r}, which is to be found"
         for level, text in plain.items()

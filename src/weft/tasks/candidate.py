@@ -136,7 +136,7 @@ class Candidate:
             named = [key for key in assembly.named if key[0] == node]
             for key in bound:
                 source = assembly.drawn[assembly.sources[key]].task.id
-                self.pool.unbound.add((source, assembly.links[key].output, assembly.drawn[node].task.id, key[1]))
+                self.pool.unbind(source, assembly.links[key].output, assembly.drawn[node].task.id, key[1])
             for key in named:
                 source = assembly.drawn[assembly.named[key]].task.id
                 self.pool.renaming.add((source, assembly.drawn[node].task.id, key[1]))

@@ -30,6 +30,9 @@ from weft.tasks.runs import AFTER_FAILURE, Problem, Rehearsal, Run
 SHIFT = 61
 """Seconds between the clocks of independent runs."""
 
+SEEDS = 3
+"""Seeds besides those of the two runs with which the reference must pass."""
+
 ORDERS = 4
 """Most rounds in which state edges are added."""
 
@@ -100,8 +103,10 @@ async def settle(
             if other.nodes[node].failed or isinstance(verdict, str) or not verdict.passed
         ]
         if not bad and whole.passed:
-            return Settled(assembly, (first, second), verified, orders)
-        more = state_edges(assembly, bad or list(verdicts), environments)
+            lost = await _other_seeds(host, environments, assembly, grounded, verified, seed)
+            return lost or Settled(assembly, (first, second), verified, orders)
+        feeding = [source for (node, _), source in assembly.sources.items() if node in bad]
+        more = state_edges(assembly, [*bad, *feeding] or list(verdicts), environments)
         if not more:
             reason = next(
                 (f"{check.name}: {check.detail}" for check in whole.checks if not check.passed), "another outcome"
@@ -109,6 +114,30 @@ async def settle(
             return [Problem(node, f"it depends on the order of the nodes ({reason})"[:300]) for node in bad[:1] or [""]]
         assembly = assembly.ordered(more)
     return [Problem("", "its nodes depend on each other's order in too many ways")]
+
+
+async def _other_seeds(
+    host: ToolHost,
+    environments: Mapping[str, Environment],
+    assembly: Assembly,
+    grounded: Grounded,
+    verified: Verified,
+    seed: int,
+) -> list[Problem]:
+    """Return the nodes that do not pass with other generated ids: what sorts first must not matter."""
+    schemas = schemas_of(list(environments.values()))
+    for number in range(SEEDS):
+        run = await _run(host, environments, grounded.states, assembly.plans, seed + 3 + number)
+        try:
+            verdicts, whole = judge_run(assembly.plans, run, schemas, verified)
+        except VerifierError as error:
+            return [Problem(_blamed(str(error), assembly), str(error))]
+        bad = [
+            node for node, one in verdicts.items() if run.nodes[node].failed or isinstance(one, str) or not one.passed
+        ]
+        if bad or not whole.passed:
+            return [Problem(node, "it comes out otherwise with other generated ids") for node in bad[:1] or [""]]
+    return []
 
 
 def _blamed(text: str, assembly: Assembly) -> str:
@@ -197,7 +226,10 @@ async def certify_composition(
     assembly, verified = settled.assembly, settled.verified
     schemas = schemas_of(list(environments.values()))
     by_node: dict[str, list[MutantResult]] = {}
-    whole: list[MutantResult] = []
+    whole = _whole_mutants(settled, schemas)
+    lost = _survivors(whole)
+    if lost:
+        return lost
     async with Rehearsal(host, list(environments.values()), grounded.states, seed) as rehearsal:
         await rehearsal.run(assembly.plans, snapshots=True)
         for plan in assembly.plans:
@@ -210,18 +242,22 @@ async def certify_composition(
                 other = other_value(scene, name, written[name].keyed, written[name].value)
                 if other is not None:
                     whole.append(await swapped_value(rehearsal, scene, name, other, schemas))
-    whole += _whole_mutants(settled, schemas_of(list(environments.values())))
-    problems = [
-        Problem(name, f"a mutant survives: {item.kind}: {item.detail}")
-        for name, results in by_node.items()
-        for item in results
-        if item.outcome == "survived"
-    ]
-    problems += [Problem(item.detail.split(":")[0].split(" ")[-1], f"a mutant survives: {item.kind}: {item.detail}")
-                 for item in whole if item.outcome == "survived"]  # fmt: skip
+    problems = _survivors([*(item for results in by_node.values() for item in results), *whole])
     if problems:
         return problems
     return _certificates(settled, grounded, environments, by_node, whole)
+
+
+def _survivors(results: Sequence[MutantResult]) -> list[Problem]:
+    """Return the nodes with a surviving mutant; its detail begins with the node."""
+    return [
+        Problem(
+            item.detail.split(":", 1)[0].removeprefix("without ").split(", ")[0],
+            f"a mutant survives: {item.kind}: {item.detail}",
+        )
+        for item in results
+        if item.outcome == "survived"
+    ]
 
 
 def _whole_mutants(settled: Settled, schemas: Mapping[str, DatabaseSchema]) -> list[MutantResult]:
@@ -238,7 +274,7 @@ def _whole_mutants(settled: Settled, schemas: Mapping[str, DatabaseSchema]) -> l
     reply = run.whole().reply
     for kind, said in (("do_nothing", ""), ("no_calls", reply)):
         passed = idle(verifier, said, {}, schemas)
-        results.append(MutantResult(kind=kind, detail="the whole", outcome="survived" if passed else "killed"))
+        results.append(MutantResult(kind=kind, detail="", outcome="survived" if passed else "killed"))
     return results
 
 
@@ -271,7 +307,7 @@ def _certificates(
         CheckRecord(name="graph", passed=True, cases=len(assembly.drawn)),
         *grounded.checks,
         CheckRecord(name="bindings_shown", passed=True, cases=bindings),
-        CheckRecord(name="reference_passes", passed=True, cases=len(settled.runs)),
+        CheckRecord(name="reference_passes", passed=True, cases=len(settled.runs) + SEEDS),
         CheckRecord(name="other_order_passes", passed=True, cases=1, detail=f"{len(assembly.rests)} state edges"),
         CheckRecord(name="mutants_die", passed=True, cases=len(whole) + sum(map(len, by_node.values()))),
     )
@@ -280,7 +316,7 @@ def _certificates(
         verifier=content_hash(verified.whole),
         checks=checks,
         mutants=tuple(whole),
-        runs=len(settled.runs) + 1,
+        runs=len(settled.runs) + SEEDS + 1,
     )
     return CertifiedComposition(nodes, certificate)
 

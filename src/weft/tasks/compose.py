@@ -14,7 +14,8 @@ from weft.records.composition import Composition, CompositionResult, Composition
 from weft.records.environment import Environment
 from weft.records.library import AtomicLibrary
 from weft.records.spec import Refusal, RefusalCode
-from weft.records.task import AtomicSolution, AtomicTask, TaskOutput
+from weft.records.task import AtomicSolution, AtomicTask, FromInput, TaskOutput
+from weft.runtime.values import json_equal
 from weft.tasks.binding import Drawn, propose
 from weft.tasks.candidate import Candidate, Workshop
 from weft.tasks.judge import schemas_of
@@ -22,7 +23,7 @@ from weft.tasks.naming import spoken_outputs
 from weft.tasks.plan import plan_atomic
 from weft.tasks.profiles import Fit, Profile, default_profiles, fit, quotas, redistribute
 from weft.tasks.ranking import Capability, coherent
-from weft.tasks.runs import Rehearsal, output_of
+from weft.tasks.runs import Rehearsal, choices, output_of
 from weft.tasks.sampling import Draw, Usage, by_need, combinations, reserve, shares
 from weft.tasks.selection import Offers, Pool
 
@@ -252,6 +253,7 @@ async def _alone(
     """Run an atomic task alone on its environment's seed state."""
     if task.environment.state != content_hash(environment.seed):
         return _unusable(task, "it needs an initial state of its own", "use it alone")
+    task = anchored(task, solution, environment)
     async with Rehearsal(host, [environment], {environment.name: environment.seed}, seed) as rehearsal:
         (plan,) = plan_atomic(task, solution)
         run = (await rehearsal.run([plan])).nodes[task.id]
@@ -267,7 +269,29 @@ async def _alone(
             outputs[output.name] = output_of(solution, run, output.name)
         except Unresolved:
             continue
-    return Drawn(task, solution, outputs, run.shape(), spoken)
+    return Drawn(task, solution, outputs, run.shape(), spoken, choices(solution, run))
+
+
+ANCHORS = frozenset({"identifier", "filter", "search", "link", "parent", "bulk"})
+"""Roles of arguments that look a row up."""
+
+
+def anchored(task: AtomicTask, solution: AtomicSolution, environment: Environment) -> AtomicTask:
+    """Return a task in which every input that looks up a row of the state says in which column it must exist."""
+    keys: dict[str, str] = {}
+    for step in solution.reference:
+        uses = {use.path: use for use in environment.contracts.contract(step.tool).arguments}
+        for path, source in step.arguments.items():
+            use = uses.get(path)
+            if not isinstance(source, FromInput) or use is None or use.role not in ANCHORS or not use.column:
+                continue
+            value = next((item.value for item in task.inputs if item.name == source.name), None)
+            if any(json_equal(row.get(use.column), value) for row in environment.seed.rows.get(use.table, [])):
+                keys.setdefault(source.name, f"{use.table}.{use.column}")
+    inputs = tuple(
+        item if item.keyed else item.model_copy(update={"keyed": keys.get(item.name, "")}) for item in task.inputs
+    )
+    return task.model_copy(update={"inputs": inputs})
 
 
 def stated_outputs(solution: AtomicSolution) -> tuple[TaskOutput, ...]:

@@ -231,7 +231,7 @@ def _apart(value: JSON, taken: Sequence[Any]) -> JSON:
         number = 2
         while True:
             name, at, host = value.partition("@")
-            other = f"{name}{number}{at}{host}" if at else f"{value} {number}"
+            other = f"{name}{number}{at}{host}" if at else f"{value} ({number})"
             if other not in taken:
                 return other
             number += 1

@@ -21,7 +21,7 @@ from weft.runtime.values import json_equal
 from weft.tasks.assembly import Assembly
 from weft.tasks.binding import Placement
 from weft.tasks.context import distractor, habits, with_row
-from weft.tasks.runs import AFTER_FAILURE, Problem, Rehearsal, Run, same_outcome
+from weft.tasks.runs import AFTER_FAILURE, Problem, Rehearsal, Run, choices, same_outcome
 
 States = dict[str, InitialState]
 
@@ -98,6 +98,13 @@ def unreachable(assembly: Assembly, run: Run) -> list[Problem]:
                 found.append(Problem(name, node.failed))
         elif node.shape() != assembly.drawn[name].shape:
             found.append(Problem(name, "it has other outcomes or changes than the task alone"))
+        elif any(
+            here > alone
+            for here, alone in zip(
+                choices(assembly.drawn[name].solution, node), assembly.drawn[name].choices, strict=True
+            )
+        ):
+            found.append(Problem(name, "what it looks for is not the only one any more"))
     return found
 
 

@@ -12,18 +12,17 @@ from weft.errors import VerifierError
 from weft.records.base import JSON
 from weft.records.certificate import MutantResult
 from weft.records.environment import Environment
-from weft.records.state import DatabaseSchema, Rows
+from weft.records.state import Changeset, DatabaseSchema, Rows
+from weft.records.trace import LedgerEntry
 from weft.records.verdict import CheckResult, Verifier
 from weft.runtime.values import json_equal
-from weft.tasks.certify import Yardstick
 from weft.tasks.context import Habit
-from weft.tasks.equivalence import exactly, same_state, shows
+from weft.tasks.equivalence import same_changes, shows
 from weft.tasks.mutants import Mutant, Subject, mutants_of
 from weft.tasks.plan import NodePlan
 from weft.tasks.proving import Verified
-from weft.tasks.reference import end_state
 from weft.tasks.runs import NodeRun, Rehearsal, Run, same_outcome
-from weft.tasks.support import identifying, supports
+from weft.tasks.support import Fragment, identifying, supports
 from weft.verify.answers import check_answer
 from weft.verify.checks import evaluate
 from weft.verify.evidence import Evidence
@@ -32,6 +31,23 @@ MutantOutcome = Literal["killed", "equivalent", "survived"]
 
 IDLE = ("do_nothing", "no_calls", "empty_reply")
 """Kinds that are always tried; the others within a budget per node, one of each kind first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """What a variant of a node must come to in full to count as equivalent.
+
+    Attributes:
+        changes: of its reference, unnormalised.
+        reply: its reply.
+        fragments: required returns, word for word.
+        calls: required calls with their whole returns.
+    """
+
+    changes: Changeset
+    reply: str
+    fragments: tuple[Fragment, ...]
+    calls: tuple[LedgerEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +77,12 @@ async def scene_of(rehearsal: Rehearsal, plan: NodePlan, environment: Environmen
     """Set the scene of a node: its reference is run once more from the state before it."""
     rows = await (await rehearsal.before(plan.id)).rows(plan.server)
     node = await rehearsal.variant(plan)
-    end = await end_state(rehearsal.group, plan.server)
     identity = identifying(environment.contracts.schema_)
     found = [
         item for part in plan.solution.reply for item in supports(part.source, node.inputs, node.run.results, identity)
     ]
     yardstick = Yardstick(
-        end=end,
+        changes=node.evidence().changes,
         reply=node.run.reply,
         fragments=tuple(fragment for item in found for fragment in item.required),
         calls=tuple(
@@ -116,16 +131,14 @@ async def node_mutants(
     results = []
     for mutant in _chosen(mutants_of(subject), most):
         done = await rehearsal.calls(scene.plan.id, mutant.calls, mutant.reply)
-        outcome = await _outcome(rehearsal, scene, done, schemas)
+        outcome = _outcome(scene, done, schemas)
         results.append(
             MutantResult(kind=mutant.kind, detail=f"{scene.plan.id}: {mutant.detail}"[:240], outcome=outcome)
         )
     return results
 
 
-async def _outcome(
-    rehearsal: Rehearsal, scene: Scene, done: NodeRun, schemas: Mapping[str, DatabaseSchema]
-) -> MutantOutcome:
+def _outcome(scene: Scene, done: NodeRun, schemas: Mapping[str, DatabaseSchema]) -> MutantOutcome:
     """Judge a variant of a node; compare in full what its verifier lets pass.
 
     What earlier turns showed supports an answer as well, so a variant that needs them, and ends in the same state with
@@ -142,7 +155,7 @@ async def _outcome(
     except VerifierError:
         return "survived"
     full = scene.yardstick
-    if not same_state(await end_state(rehearsal.group, scene.plan.server), full.end) or done.run.reply != full.reply:
+    if not same_changes(evidence.changes, full.changes) or done.run.reply != full.reply:
         return "survived"
     return "equivalent" if not alone or shows(done.run.ledger, full.fragments, full.calls) else "survived"
 
@@ -159,7 +172,7 @@ async def try_habits(
     results = []
     for habit in habits:
         done = await rehearsal.variant(habit.plan)
-        outcome = await _outcome(rehearsal, scene, done, schemas)
+        outcome = _outcome(scene, done, schemas)
         if outcome == "survived" and same_outcome(done, scene.node):
             outcome = "equivalent"
         detail = f"{scene.plan.id}: {habit.step} {habit.overlooked}".rstrip()
@@ -172,7 +185,7 @@ async def swapped_value(
 ) -> MutantResult:
     """Carry out a node with another value in the place of a bound one."""
     done = await rehearsal.variant(scene.plan, inputs={name: other})
-    outcome = await _outcome(rehearsal, scene, done, schemas)
+    outcome = _outcome(scene, done, schemas)
     detail = f"{scene.plan.id}: {name} = {other!r}"[:240]
     return MutantResult(kind="swapped_binding", detail=detail, outcome=outcome)
 
@@ -203,7 +216,7 @@ def left_out(run: Run, whole: Verifier, nodes: frozenset[str], schemas: Mapping[
     if short or silent or not evaluate(whole, evidence, schemas).passed:
         return MutantResult(kind="skipped_node", detail=detail, outcome="killed")
     complete = run.whole()
-    same = exactly(evidence.changes.model_dump(), complete.changes.model_dump()) and evidence.reply == complete.reply
+    same = same_changes(evidence.changes, complete.changes) and evidence.reply == complete.reply
     return MutantResult(kind="skipped_node", detail=detail, outcome="equivalent" if same else "survived")
 
 

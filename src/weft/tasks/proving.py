@@ -39,29 +39,6 @@ class Verified:
     whole: Verifier = field(default_factory=Verifier)
 
 
-def given_keys(environments: Sequence[Environment]) -> frozenset[tuple[str, str]]:
-    """Return the (server, table) pairs whose keys callers give themselves, so that they are values and no slots."""
-    found = set()
-    for environment in environments:
-        keys = {table.name: table.key for table in environment.contracts.schema_.tables}
-        for contract in environment.contracts.contracts:
-            for case in contract.cases:
-                for operation in _operations(case.operations):
-                    values, table = getattr(operation, "values", {}), getattr(operation, "table", "")
-                    if getattr(operation, "op", "") == "insert" and any(name in values for name in keys.get(table, ())):
-                        found.add((environment.name, table))
-    return frozenset(found)
-
-
-def _operations(operations: Sequence[object]) -> list[object]:
-    found: list[object] = []
-    for operation in operations:
-        found.append(operation)
-        for nested in ("operations", "otherwise"):
-            found += _operations(getattr(operation, nested, ()))
-    return found
-
-
 def claims_of(plan: NodePlan, node: NodeRun, environment: Environment, fleeting: Sequence[JSON]) -> Claims:
     """Return what a node demands beside state changes, as it stands in this run.
 
@@ -137,7 +114,6 @@ def verify_nodes(
         The verifiers, and the nodes that have none with the reason.
     """
     schemas = {name: environment.contracts.schema_ for name, environment in environments.items()}
-    given = given_keys(list(environments.values()))
     verified = Verified({}, tuple({} for _ in runs))
     problems: list[Problem] = []
     for plan in plans:
@@ -147,7 +123,7 @@ def verify_nodes(
             for item in verified.made.get(node, ())
         ]
         try:
-            _verify_node(plan, runs, environments[plan.server], schemas, given, above, verified)
+            _verify_node(plan, runs, environments[plan.server], schemas, above, verified)
         except VerifierError as error:
             problems.append(Problem(plan.id, str(error)))
     return verified, problems
@@ -158,14 +134,13 @@ def _verify_node(
     runs: Sequence[Run],
     environment: Environment,
     schemas: Mapping[str, DatabaseSchema],
-    given: frozenset[tuple[str, str]],
     above: Sequence[SlotValue],
     verified: Verified,
 ) -> None:
     first = runs[0].nodes[plan.id]
-    own = generated_slots(first.evidence(), schemas, given)
+    own = generated_slots(first.evidence(), schemas, others=[run.nodes[plan.id].evidence() for run in runs[1:]])
     used = [item for item in above if _uses(first, item.value)]
-    fleeting = [item.value for item in (*own, *used)]
+    fleeting = [item.value for item in own] + [item.value for made in verified.made.values() for item in made]
     claims = claims_of(plan, first, environment, fleeting)
     evidence = [
         run.nodes[plan.id].evidence({item.upstream: values[item.upstream] for item in used})
@@ -197,7 +172,7 @@ def verify_whole(
     """
     schemas = {name: environment.contracts.schema_ for name, environment in environments.items()}
     evidence = [run.whole() for run in runs]
-    slots = generated_slots(evidence[0], schemas, given_keys(list(environments.values())))
+    slots = generated_slots(evidence[0], schemas, others=evidence[1:])
     claims = merged_claims(plans, runs[0], verified.nodes)
     return generate_tested(evidence, schemas, slots, claims).verifier
 

@@ -5,17 +5,18 @@ real results. So a run that passes has shown each binding to hold.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from weft.agents.reference import Unresolved, resolve
+from weft.agents.reference import Unresolved, objects, resolve
 from weft.ports import SessionGroup, ToolHost
 from weft.records.base import JSON
 from weft.records.environment import Environment
 from weft.records.state import InitialState
-from weft.records.task import AtomicSolution
+from weft.records.task import AtomicSolution, FromStep, Source
 from weft.records.trace import LedgerEntry
+from weft.runtime.values import json_equal
 from weft.tasks.plan import NodePlan
 from weft.tasks.reference import ReferenceRun, ResolvedCall, execute_calls, execute_reference
 from weft.verify.evidence import Evidence, gather
@@ -219,3 +220,34 @@ def output_of(solution: AtomicSolution, node: NodeRun, output: str) -> JSON:
 def same_outcome(left: NodeRun, right: NodeRun) -> bool:
     """Return whether two ways to carry out a node came to the same changes and the same reply."""
     return not left.failed and left.run.reply == right.run.reply and left.evidence().changes == right.evidence().changes
+
+
+def choices(solution: AtomicSolution, node: NodeRun) -> tuple[int, ...]:
+    """Return between how many different values each source of a node that takes one had the choice.
+
+    Where rows that other nodes make join the candidates, which one comes first depends on their generated ids: a task
+    must not rest on that.
+    """
+    sources = [source for step in solution.reference for source in step.arguments.values()]
+    sources += [part.source for part in solution.reply]
+    return tuple(_choice(one, node) for source in sources for one in _taken(source))
+
+
+def _taken(source: Source) -> Iterator[FromStep]:
+    if isinstance(source, FromStep):
+        yield source
+    for item in (*getattr(source, "items", ()), *dict(getattr(source, "fields", {})).values()):
+        yield from _taken(item)
+
+
+def _choice(source: FromStep, node: NodeRun) -> int:
+    results = node.run.results
+    wanted = {name: resolve(item, node.inputs, results) for name, item in source.match.items()}
+    seen: list[JSON] = []
+    for item in objects(results.get(source.step)):
+        held = source.field in item and all(
+            name in item and json_equal(item[name], one) for name, one in wanted.items()
+        )
+        if held and not any(json_equal(item[source.field], other) for other in seen):
+            seen.append(item[source.field])
+    return len(seen)

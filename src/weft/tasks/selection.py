@@ -19,6 +19,7 @@ class Pool:
         split: how many to take from each.
         banned: tasks that do not hold in this composition.
         unbound: bindings that do not.
+        given: (task, input) whose bindings failed so often that it stays given.
         renaming: (upstream task, downstream task, input) of names that do not.
     """
 
@@ -26,7 +27,14 @@ class Pool:
     split: dict[str, int]
     banned: set[str] = field(default_factory=set)
     unbound: set[Banned] = field(default_factory=set)
+    given: set[tuple[str, str]] = field(default_factory=set)
     renaming: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def unbind(self, source: str, output: str, target: str, name: str) -> None:
+        """Refuse a binding; after the second one an input stays given."""
+        if any((task, item) == (target, name) for _, _, task, item in self.unbound):
+            self.given.add((target, name))
+        self.unbound.add((source, output, target, name))
 
     def left(self, mcp: str) -> list[Drawn]:
         """Return the tasks of an MCP that nothing speaks against."""
@@ -117,7 +125,9 @@ def select(pool: Pool, offers: Sequence[Link], index: Mapping[str, int], rng: ra
 
 def _banned(pool: Pool, flat: Sequence[Drawn], link: Link) -> bool:
     source, _, target, name = ban_key(flat, link)
-    return ban_key(flat, link) in pool.unbound or (link.way == "named" and (source, target, name) in pool.renaming)
+    if ban_key(flat, link) in pool.unbound or (target, name) in pool.given:
+        return True
+    return link.way == "named" and (source, target, name) in pool.renaming
 
 
 def _merit(flat: Sequence[Drawn], link: Link, need: Mapping[str, int]) -> tuple[int, int, int, int]:

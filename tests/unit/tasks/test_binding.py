@@ -131,7 +131,8 @@ def test_what_the_upstream_user_knows_already_is_not_found_by_it() -> None:
     [
         ("email", free("a@b.example", "email"), True),
         ("email", free("x", "text", "body"), True),
-        ("enum", free("x", "text", "note_text"), True),
+        ("name:event", free("x", "text", "note_text"), True),
+        ("enum", free("x", "text", "note_text"), False),
         ("email", free("x", "text", "job_title"), False),
         ("text", free("x", "text", "first_name"), False),
         ("number", free(3, "number"), False),

@@ -48,7 +48,7 @@ def test_a_row_for_who_ignores_a_filter_differs_where_the_filter_looks_and_comes
 def test_a_row_for_who_takes_the_first_hit_is_found_by_the_same_search() -> None:
     row = distractor(habit("takes_first_hit"), SHOWN, STATE, schema())
     assert row is not None
-    assert row["name"] == "Ana 2"
+    assert row["name"] == "Ana (2)"
 
 
 def test_a_second_distractor_takes_another_key_and_another_unique_value() -> None:
