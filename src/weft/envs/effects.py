@@ -129,7 +129,10 @@ class EffectProber:
     def _bases(self, argument: Argument) -> Iterator[tuple[dict[str, Any], Row | None]]:
         """Yield the calls to vary: short ones, one with much in it, and those that make a page or an order visible."""
         given: list[tuple[dict[str, Any], Row | None]] = []
-        for base, target in self._long_results() if argument.use.role in NEEDS_LENGTH else self.normal[:2]:
+        long = argument.use.role in NEEDS_LENGTH
+        # An argument that rules others out is varied in calls that give it.
+        with_it = [pair for pair in self.normal[2:] if value_at(pair[0], argument.steps) is not MISSING][:1]
+        for base, target in self._long_results() if long else [*self.normal[:2], *with_it]:
             given.append((base, target))
             helper = {"page": "limit", "offset": "limit", "cursor": "limit", "direction": "sort"}.get(argument.use.role)
             for other in self.calls.relevant:

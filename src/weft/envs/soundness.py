@@ -116,10 +116,10 @@ class ToolExaminer:
             if base is None:
                 return []
             options = [calls.alone(base, argument, target) for argument in calls.relevant if not argument.required]
-            for call in [calls.many(base, target), *options]:
-                seen = self._run(call) if call else None
-                if call and seen and seen.ok:
-                    return [NormalCall(calls.position, call, target, seen)]
+            tried = [(call, self._run(call)) for call in [calls.many(base, target), *options] if call]
+            found = [NormalCall(calls.position, call, target, seen) for call, seen in tried if seen.ok]
+            if found:
+                return found
         return []
 
     def _variants(self, calls: CaseCalls, first: NormalCall) -> list[NormalCall]:

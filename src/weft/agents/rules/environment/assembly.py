@@ -18,8 +18,9 @@ from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.returns import Outcome, own_result
 from weft.agents.rules.environment.rows import argument
 from weft.agents.rules.environment.running import build_run
-from weft.agents.rules.environment.selecting import guard
+from weft.agents.rules.environment.selecting import filters, guard
 from weft.agents.rules.environment.shaping import Shaper
+from weft.agents.rules.environment.totals import Totals
 from weft.agents.rules.environment.words import function_name
 from weft.records.contract import ArgumentUse, Case, Contract, When
 from weft.records.expression import Expr, Not, Truthy
@@ -176,6 +177,8 @@ def _result(part: Part, outcome: Outcome, blueprint: Blueprint) -> tuple[Expr, d
     if "file" in part.options and outcome.value is not None:
         declared = part.tool.output_schema
         return (file_result(part, outcome), declared) if declared else (outcome.value, outcome.schema)
+    if part.tool.output_schema and part.intent.kind in ("count", "aggregate"):
+        return Totals(part, part.main(), filters(part, part.main()), blueprint).result(), part.tool.output_schema
     if part.tool.output_schema:
         return Shaper(part, outcome, blueprint, grow=False).result(), part.tool.output_schema
     return own_result(part, outcome, blueprint)

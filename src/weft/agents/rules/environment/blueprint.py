@@ -145,11 +145,21 @@ class TablePlan:
                 return column
         return None
 
+    def spelled(self, name: str, found: ColumnPlan | None) -> ColumnPlan | None:
+        """Of the columns that mean the same words as ``found``, the one that is spelled so (``Name`` beside ``name``)."""
+        if found is None or found.field == name:
+            return found
+        return next((column for column in self.columns if column.key == found.key and column.field == name), found)
+
     def ensure(self, source: Field, *, provenance: Provenance, evidence: str, words: Words | None = None) -> ColumnPlan:
         """The column of an attribute, made when it is missing and widened when the types differ."""
         found = self.find(words or source.words)
         if found is None:
             return self.add(words or source.words, source, provenance=provenance, evidence=evidence)
+        return self.widened(found, source, provenance, evidence)
+
+    def widened(self, found: ColumnPlan, source: Field, provenance: Provenance, evidence: str) -> ColumnPlan:
+        """A column that another schema supports too, of a type that holds the values of both."""
         found.support(provenance, evidence)
         self._widen(found, source)
         return found

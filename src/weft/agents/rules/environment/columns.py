@@ -61,7 +61,7 @@ def attribute(
     words: Words | None = None,
 ) -> ColumnPlan:
     """The column of a written or returned attribute; a foreign key when it holds another entity's id."""
-    found = table.find(words or field.words)
+    found = table.spelled(field.name, table.find(words or field.words))
     target = reference_target(field, table, blueprint)
     if found is not None and found.role == ColumnRole.ID and target is not None and target is not table:
         found = None
@@ -69,11 +69,7 @@ def attribute(
         if target is not None and (target is not table or id_parts(field)[0] != table.phrase):
             return _foreign_key(field, table, target, provenance, evidence, words)
         return table.add(words or field.words, field, provenance=provenance, evidence=evidence)
-    return (
-        table.ensure(field, provenance=provenance, evidence=evidence, words=words)
-        if found.role != ColumnRole.ID
-        else found
-    )
+    return table.widened(found, field, provenance, evidence) if found.role != ColumnRole.ID else found
 
 
 def _foreign_key(
@@ -94,7 +90,7 @@ def matching(field: Field, table: TablePlan, blueprint: Blueprint, words: Words 
     """The existing column that the argument filters by, if the types can meet."""
     if names_main(field, table, blueprint) >= 2 and not (words and words != field.words):
         return table.column(table.id)
-    column = table.find(words or field.words)
+    column = table.spelled(field.name, table.find(words or field.words))
     if column is None:
         target = reference_target(field, table, blueprint)
         ups = [item for item in table.columns if target is not None and item.references == target.name]

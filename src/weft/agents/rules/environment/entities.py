@@ -1,6 +1,7 @@
 """Entities: which noun each part is about, and the tables that follow."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from weft.agents.rules.environment.blueprint import Blueprint, TablePlan
 from weft.agents.rules.environment.fields import Field
@@ -63,6 +64,10 @@ class _Universe:
         """True if some tool makes this entity."""
         return phrase in self.made
 
+    def count(self, phrase: Words) -> int:
+        """How many tools are about this entity."""
+        return self.phrases.count(phrase)
+
     def is_known(self, phrase: Words) -> bool:
         """True if some tool is about this entity."""
         return phrase in self.phrases
@@ -83,6 +88,10 @@ def _links(part: Part) -> bool:
 
 def _settle(part: Part, universe: _Universe, blueprint: Blueprint) -> None:
     intent = part.intent
+    told = intent.told
+    if told and not set(told) & set(intent.phrase) and universe.count(intent.phrase) <= 1 and universe.is_known(told):
+        # The name is no noun of this server; the description speaks of one that is.
+        part.intent = intent = replace(intent, phrase=told)
     phrase, rest = _resolve(part, universe)
     if not phrase:
         raise Refused(

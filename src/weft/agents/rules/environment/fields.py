@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weft.agents.rules.environment.words import listed, tokens
@@ -33,6 +33,7 @@ class Field:
         enum: allowed values, if listed.
         description: declared description.
         words: the name's words.
+        alternative: a branch of the root's union requires it: every call gives one of the alternatives.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Field:
     enum: tuple[Any, ...]
     description: str
     words: tuple[str, ...]
+    alternative: bool = False
 
     @property
     def is_array(self) -> bool:
@@ -250,7 +252,50 @@ def make_field(name: str, path: Sequence[Step], schema: Schema, required: bool) 
 def input_fields(root: Schema, wrappers: frozenset[str]) -> list[Field]:
     """The argument fields of an input schema. Objects that only wrap attributes (see ``wrappers``) are opened."""
     resolver = Resolver(root)
-    return _open(resolver, resolver.plain(root), (), True, wrappers, 0)
+    plain = resolver.plain(root)
+    fields = _open(resolver, plain, (), True, wrappers, 0)
+    return _with_branches(fields, resolver, plain, wrappers)
+
+
+def _with_branches(
+    fields: list[Field], resolver: Resolver, schema: Schema, wrappers: frozenset[str], depth: int = 0
+) -> list[Field]:
+    """The fields, and after them those that only a branch of the root declares (a union, ``if``, ``then``, ``else``).
+
+    A field that every alternative requires is required; one that some alternative requires is marked as such.
+    """
+    for key in ("anyOf", "oneOf"):
+        branches = [resolver.plain(branch) for branch in schema.get(key) or () if isinstance(branch, Mapping)]
+        inside = [_with_branches(_open(resolver, one, (), True, wrappers, 0), resolver, one, wrappers, depth + 1)
+                  for one in branches if depth < _MAX_DEPTH]  # fmt: skip
+        fields = _joined(fields, inside, [set(one.get("required") or ()) for one in branches])
+    for key in ("if", "then", "else"):
+        if isinstance(schema.get(key), Mapping) and depth < _MAX_DEPTH:
+            one = resolver.plain(schema[key])
+            found = _with_branches(_open(resolver, one, (), True, wrappers, 0), resolver, one, wrappers, depth + 1)
+            fields = _joined(fields, [[replace(field, required=False) for field in found]], [])
+    return fields
+
+
+def _joined(fields: list[Field], branches: list[list[Field]], required: list[set[str]]) -> list[Field]:
+    """The fields with those of the branches after them, each name once."""
+    out = list(fields)
+    for field in [field for branch in branches for field in branch]:
+        if all(known.path != field.path for known in out):
+            out.append(replace(field, required=False))
+    if not required:
+        return out
+    everywhere = set.intersection(*required)
+    some = set.union(*required)
+    return [
+        replace(
+            field,
+            required=field.required or (len(field.path) == 1 and field.name in everywhere),
+            alternative=field.alternative
+            or (len(field.path) == 1 and field.name in some - everywhere and not field.required),
+        )
+        for field in out
+    ]
 
 
 def _open(

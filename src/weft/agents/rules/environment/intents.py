@@ -37,6 +37,8 @@ class Intent:
         bulk: the name says bulk, batch, all or multiple.
         state: what a state verb does.
         said_by: ``name`` or ``description``.
+        told: singular words of the description's noun, where the name holds no verb.
+        end: ``last`` or ``first`` when the newest or the oldest row is meant.
     """
 
     kind: str
@@ -51,6 +53,8 @@ class Intent:
     state: StateVerb | None = None
     said_by: str = "name"
     words: Words = field(default=())
+    told: Words = ()
+    end: str = ""
 
     @property
     def reads(self) -> bool:
@@ -132,6 +136,8 @@ def parse_words(words: Words, group: Words = ()) -> Intent | None:
     if compound is not None:
         return compound
     index = _verb_index(words)
+    if index is None and len(words) > 1 and words[0] in _ENDS:
+        return _intent("get", words[0], (), words[1:], group, bulk)
     if index is None:
         return None
     verb = words[index]
@@ -297,6 +303,9 @@ def tool_intent(tool: ToolSpec, prefix: Words) -> Intent | None:
     group, words = name_words(tool.name, prefix)
     said = description_intent(tool.description)
     found = parse_words(words, group)
+    if found is not None and found.kind == "compute" and said is not None and (said.reads or said.writes):
+        # A name that merely ends in a word that could be a computing verb (``page_type``) says less than the sentence.
+        found = None if words[0] != found.verb and words[-1] == found.verb else found
     if found is None:
         kind = said.kind if said is not None else ("get" if tool.annotations.get("readOnlyHint") is True else "")
         if not kind:
@@ -311,6 +320,7 @@ def tool_intent(tool: ToolSpec, prefix: Words) -> Intent | None:
             plural=bool(clean) and is_plural(clean[-1]),
             state=said.state if said else None,
             said_by="description",
+            told=said.phrase if said else (),
         )
     if not found.phrase and said is not None and said.phrase and len(said.phrase) <= 3:
         found = replace(
@@ -323,7 +333,22 @@ def tool_intent(tool: ToolSpec, prefix: Words) -> Intent | None:
         )
     if found.kind == "search" and found.by and not found.plural and found.verb in ("find", "lookup", "search"):
         found = replace(found, kind="get")
-    return _by_hint(found, said, tool)
+    return _with_end(_by_hint(found, said, tool), words)
+
+
+_ENDS = {
+    "last": "last", "latest": "last", "newest": "last", "recent": "last", "first": "first", "oldest": "first",
+    "earliest": "first",
+}  # fmt: skip
+
+
+def _with_end(found: Intent, words: Words) -> Intent:
+    """A single row that is called the last or the first one is the newest or the oldest."""
+    named = [word for word in words if word in _ENDS]
+    if found.kind != "get" or found.plural or not named:
+        return found
+    rest = tuple(word for word in found.phrase if word not in ("last", "latest", "newest", "recent", "first", "oldest"))
+    return replace(found, end=_ENDS[named[0]], phrase=rest or found.phrase)
 
 
 def _by_hint(found: Intent, said: Intent | None, tool: ToolSpec) -> Intent:

@@ -266,13 +266,27 @@ def control_reason(field: Field) -> str:
     return ""
 
 
-def range_side(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """``("gte", rest)`` for a lower bound, ``("lte", rest)`` for an upper bound, else ``("", words)``."""
-    for index in (0, len(words) - 1):
+_STRICT = frozenset(listed("gt, lt, after, before, above, below, greater, less, newer, older "))
+"""Words of bounds that leave the bound itself out, unless the description says otherwise."""
+_INCLUSIVE = re.compile(r"inclusive|on or (after|before|later)|or (later|earlier|more|less|equal)|at least|at most", re.I)
+_EDGES = frozenset({"start", "starting", "begin", "end", "ending"})
+"""Words that name a moment of a thing as often as the side of a range: another word of a side goes first."""
+
+
+def range_side(words: tuple[str, ...], description: str = "") -> tuple[str, tuple[str, ...]]:
+    """``(test, rest)`` of a bound (``gte`` or ``gt`` for a lower, ``lte`` or ``lt`` for an upper one), else ``("", words)``.
+
+    ``after``, ``before``, ``above`` and ``below`` leave the bound itself out unless the description calls it inclusive;
+    ``from``, ``to``, ``since``, ``until``, ``min`` and ``max`` take it in.
+    """
+    places = [0, len(words) - 1]
+    if words[0] in _EDGES and len(words) > 1 and words[-1] in (_MIN | _MAX) - _EDGES:
+        places.reverse()
+    for index in places:
         word = words[index]
         rest = words[1:] if index == 0 else words[:-1]
-        if word in _MIN:
-            return ("gt" if word in ("gt", "above", "greater") else "gte"), rest
-        if word in _MAX:
-            return ("lt" if word in ("lt", "before", "below") and word == "lt" else "lte"), rest
+        lower = word in _MIN
+        if lower or word in _MAX:
+            strict = word in _STRICT and not _INCLUSIVE.search(description)
+            return ("g" if lower else "l") + ("t" if strict else "te"), rest
     return "", words

@@ -22,6 +22,7 @@ from weft.agents.rules.environment.running import assign_run, make_run_table
 from weft.agents.rules.environment.settle import settle_part
 from weft.agents.rules.environment.shaping import Shaper
 from weft.agents.rules.environment.states import settle_defaults
+from weft.agents.rules.environment.totals import Totals
 from weft.agents.rules.environment.verbs import READ_KINDS
 from weft.agents.rules.environment.writing import SELECTS, assign_write, note_scopes
 from weft.records.spec import McpSpec, RefusalCode, ToolSpec
@@ -70,6 +71,7 @@ def plan_server(spec: McpSpec) -> ServerPlan:
         tool.problem = tool.parts[0].problem
     parts = [part for part in plan.parts if "file" not in part.options]
     make_tables(parts, plan.blueprint)
+    _each(parts, _bare_create, plan.blueprint)
     live = [part for part in parts if part.problem is None and part.table is not None]
     for part in live:
         if part.intent.kind == "run":
@@ -132,7 +134,8 @@ def _whole(tool: ToolSpec, intent: Intent | None, fields: list[Field]) -> Part:
             BIND,
             value=tool.name,
         )
-    if intent.writes and not fields and not intent.bulk and not intent.plural:
+    bare = intent.kind in ("create", "add")
+    if intent.writes and not fields and not intent.bulk and not intent.plural and not bare:
         raise Refused(
             RefusalCode.NOTHING_TO_WRITE,
             "a write without arguments declares nothing to write",
@@ -140,6 +143,17 @@ def _whole(tool: ToolSpec, intent: Intent | None, fields: list[Field]) -> Part:
             path="#/properties",
         )
     return Part(tool, intent, fields)
+
+
+def _bare_create(part: Part, _blueprint: Blueprint) -> None:
+    """A create without arguments makes a row of id and defaults, which means something where other tools read it."""
+    if part.intent.kind in ("create", "add") and not part.fields and not part.when and not part.main().readers:
+        raise Refused(
+            RefusalCode.NOTHING_TO_WRITE,
+            "a write without arguments declares nothing to write, and no tool reads what it would make",
+            "declare the attributes that it writes",
+            path="#/properties",
+        )
 
 
 def _stored(intent: Intent) -> Intent:
@@ -296,6 +310,7 @@ def _grow(part: Part, blueprint: Blueprint) -> None:
             else "row"
         )
         if part.intent.kind in ("count", "aggregate"):
+            Totals(part, part.main(), (), blueprint, grow=True).result()
             return
     elif part.intent.kind in ("delete", "clear"):
         kind = "deleted"
@@ -312,6 +327,8 @@ def _needs(part: Part, _blueprint: Blueprint) -> None:
         if use.field.name in named and not use.field.required:
             use.options["needed"] = True
     selectors = [use for use in part.role("identifier", "parent") if not use.options.get("many") or use.field.required]
+    if any(use.field.alternative for use in selectors):
+        return
     optional = [use for use in selectors if not use.field.required]
     if part.intent.kind in ("delete", "clear") and part.intent.bulk:
         return

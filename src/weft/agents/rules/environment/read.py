@@ -1,6 +1,7 @@
 """Reading rows: one by its id, many by filters, in pages; counts and sums."""
 
 from weft.agents.rules.environment.blueprint import Blueprint, TablePlan
+from weft.agents.rules.environment.fields import Resolver
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.returns import Outcome
 from weft.agents.rules.environment.rows import argument
@@ -52,8 +53,30 @@ def build_get(part: Part, _blueprint: Blueprint) -> Outcome:
     operations = find_one(part)
     last = operations[-1]
     if isinstance(last, Find):
-        operations[-1] = last.model_copy(update={"where": extra})
+        changes: dict[str, object] = {"where": extra}
+        if part.intent.end:
+            down = const(part.intent.end == "last")
+            changes["order"] = (Order(column=age_column(table), descending=down),)
+            if _may_be_null(part):
+                changes["missing"] = None
+        operations[-1] = last.model_copy(update=changes)
     return Outcome(operations, "row", reads=reads_of(part), errors=["not_found"])
+
+
+def _may_be_null(part: Part) -> bool:
+    """True if the declared result may be null as a whole: there is no newest row of none."""
+    schema = part.tool.output_schema or {}
+    return bool(schema) and bool(Resolver(schema).plain(schema).get("nullable"))
+
+
+def age_column(table: TablePlan) -> str:
+    """The column by which rows are newer or older: a running number, else when they were made."""
+    if table.column(table.id).type == ColumnType.INTEGER and table.id_style.value == "integer":
+        return table.id
+    if all(column.role != ColumnRole.CREATED for column in table.columns):
+        made = table.plain("created_at", ColumnType.DATETIME, evidence="rows are newer or older by it")
+        made.role = ColumnRole.CREATED
+    return default_order(table)
 
 
 def build_list(part: Part, _blueprint: Blueprint) -> Outcome:
@@ -189,6 +212,11 @@ def build_totals(part: Part, _blueprint: Blueprint) -> Outcome:
                 op="aggregate", table=table.name, fn="count", where=where, group_by=(column.name,)
             )
             properties[f"by_{column.name}"] = {"type": "array", "items": {"type": "object"}}
+        elif column.type == ColumnType.NUMBER and part.intent.verb in ("average", "avg"):
+            fields[f"average_{column.name}"] = Aggregate(
+                op="aggregate", table=table.name, fn="avg", column=column.name, where=where
+            )
+            properties[f"average_{column.name}"] = {"type": ["number", "null"]}
         elif column.type == ColumnType.NUMBER:
             fields[f"sum_{column.name}"] = Aggregate(
                 op="aggregate", table=table.name, fn="sum", column=column.name, where=where

@@ -58,7 +58,7 @@ def _reads_many(part: Part) -> bool:
         return False
     table = part.main()
     selects = any(
-        (field.required or part.when) and scalar_id(field) and _selects(field, table) for field in part.fields
+        (field.required or field.alternative or part.when) and scalar_id(field) and _selects(field, table) for field in part.fields
     )
     pages = any(paging_role(field) in ("limit", "page", "offset", "cursor") for field in part.fields)
     if part.intent.plural and not part.rest:
@@ -226,7 +226,7 @@ def _test(field: Field, column: ColumnPlan) -> str:
 
 
 def _range(field: Field, part: Part, table: TablePlan) -> Use | None:
-    side, rest = range_side(field.words)
+    side, rest = range_side(field.words, field.description)
     if not side or field.is_array or field.enum or field.type in (ColumnType.BOOLEAN, ColumnType.JSON):
         return None
     dated = field.type in _DATES or (

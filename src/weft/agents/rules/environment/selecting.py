@@ -13,6 +13,7 @@ from weft.records.expression import (
     Choose,
     Coalesce,
     Compare,
+    Concat,
     Condition,
     Expr,
     Not,
@@ -106,12 +107,22 @@ def _filter(use: Use) -> Where:
     if use.test == "only":
         value = Choose(op="choose", condition=is_true(use.field), then=const(True), otherwise=ABSENT)
         return Where(test="eq", column=name, value=value, optional=True)
+    if use.role == "range" and use.test in ("lte", "gt") and _day_for_moment(use):
+        # A day as the last one, or as the one after which, is meant to its end.
+        whole = Concat(op="concat", items=(value, const("T23:59:59.999999999Z")))
+        value = Choose(op="choose", condition=present(value), then=whole, otherwise=ABSENT)
     test = (
         use.test
         if use.test in ("eq", "in", "has", "has_any", "has_all", "contains", "prefix", "day", "gte", "lte", "gt", "lt")
         else "eq"
     )
     return Where.model_validate({"test": test, "column": name, "value": value, "optional": optional})
+
+
+def _day_for_moment(use: Use) -> bool:
+    """True if an argument that is a calendar day bounds a moment."""
+    day = use.field.type == ColumnType.DATE and use.field.schema.get("format") == "date"
+    return day and use.column is not None and use.column.type == ColumnType.DATETIME
 
 
 def _state(use: Use, table: TablePlan) -> Where:

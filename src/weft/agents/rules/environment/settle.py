@@ -4,7 +4,7 @@ from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, Table
 from weft.agents.rules.environment.intents import noun
 from weft.agents.rules.environment.lexicon import singular_text
 from weft.agents.rules.environment.plan import Part, Use
-from weft.agents.rules.environment.read import sort_names
+from weft.agents.rules.environment.read import age_column, sort_names
 from weft.agents.rules.environment.selecting import text_columns
 from weft.agents.rules.environment.states import settle_state
 from weft.agents.rules.environment.words import tokens
@@ -24,6 +24,8 @@ def settle_part(part: Part, blueprint: Blueprint) -> None:
     table = part.main()
     if part.intent.kind == "transition":
         settle_state(part)
+    if part.intent.end:
+        age_column(table)
     for use in part.uses:
         settle = _SETTLERS.get(use.role)
         if settle is not None:

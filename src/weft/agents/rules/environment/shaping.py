@@ -1,5 +1,7 @@
 """Shaping: the result of a part built to the declared output schema. Properties of rows become columns."""
 
+import re
+
 from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan
 from weft.agents.rules.environment.columns import attribute
 from weft.agents.rules.environment.fields import Field, Resolver, Schema, make_field
@@ -123,12 +125,23 @@ class Shaper:
         if kind == "array":
             return self._array(schema, name)
         if kind == "string":
-            return as_text(self._own())
+            return self._text(schema, top=top)
         if kind == "boolean":
             return const(True)
         if kind in ("integer", "number"):
             return self._number(name, schema)
         raise self._refuse(name, schema)
+
+    def _text(self, schema: Schema, *, top: bool) -> Expr:
+        """A text: the attribute of the row that the description names (``Name of the last user``), else all as text."""
+        named = re.match(r"\W*(?:the |returns? |gets? )*(\w+) of ", self._part.tool.description, re.IGNORECASE)
+        column = self._table.find((named.group(1).lower(),)) if named and self._outcome.kind == "row" and top else None
+        if column is None or column.type == ColumnType.JSON:
+            return as_text(self._own())
+        value = as_text(var(self._outcome.row, column.name))
+        if not schema.get("nullable"):
+            return value
+        return Choose(op="choose", condition=present(var(self._outcome.row)), then=value, otherwise=const(None))
 
     def _number(self, name: str, schema: Schema) -> Expr:
         if (

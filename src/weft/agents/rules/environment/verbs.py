@@ -16,7 +16,7 @@ def _add(kind: str, words: str) -> None:
 _add("list", "list browse ls listing enumerate index all")
 _add("search", "search find query filter lookup discover locate suggest explore")
 _add("count", "count")
-_add("aggregate", "aggregate stats statistics totals sum")
+_add("aggregate", "aggregate stats statistics totals sum average avg tally")
 _add("get", "get fetch read retrieve show view describe load inspect detail details peek whoami info")
 _add("upsert", "upsert ensure")
 _add(
@@ -29,7 +29,7 @@ _add("add", "add append attach new")
 _add(
     "update",
     "update edit modify patch change rename adjust configure customize amend revise reorder resize "
-    "reschedule reset redo increment decrement rotate tune upgrade downgrade renew extend refresh",
+    "reschedule reset redo increment decrement rotate tune upgrade downgrade renew extend refresh reassign rate",
 )
 _add("set", "set put save store write replace")
 _add("delete", "delete remove destroy drop purge erase rm del uninstall unregister unschedule wipe prune discard")

@@ -153,6 +153,11 @@ def _select(field: Field, part: Part, table: TablePlan, blueprint: Blueprint, ha
         "identifier"
     ) is None:
         return Use(field, "identifier", table, key, "in", Provenance.DECLARED, "names the rows", {"many": True})
+    if field.alternative and scalar_id(field) and not field.enum:
+        column = attribute(
+            field, table, blueprint, provenance=Provenance.DECLARED, evidence="one of the ways to name the row"
+        )
+        return Use(field, "parent", table, column, "eq", Provenance.DECLARED, "one of the ways to name the row")
     if not field.required or not scalar_id(field):
         return None
     scope = _is_scope(field, table, blueprint, has_key)
@@ -217,6 +222,10 @@ def _attribute(field: Field, part: Part, table: TablePlan, blueprint: Blueprint)
     if part.intent.kind in ("delete", "clear", "unlink") and not field.required:
         return _delete_option(field, part, table, blueprint)
     column = attribute(field_for, table, blueprint, provenance=Provenance.DECLARED, evidence=evidence)
+    taken = [use for use in part.uses if use.column is column and use.role in ("attribute", "link", "status")]
+    if taken and field.name != column.field and column.role not in (ColumnRole.ID, ColumnRole.FOREIGN_KEY):
+        # Two arguments of one call are two attributes, however much their names are alike.
+        column = table.add(words, field_for, provenance=Provenance.DECLARED, evidence=evidence)
     if column.role in (ColumnRole.CREATED, ColumnRole.UPDATED):
         column.role = ColumnRole.ATTRIBUTE
     if column.role == ColumnRole.ID and part.intent.kind in SELECTS and part.one("identifier") is not None:
