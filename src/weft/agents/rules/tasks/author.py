@@ -70,8 +70,13 @@ def _drafts(shop: Workshop, feedback: TaskFeedback) -> Iterator[AtomicDraft]:
 
 
 def _draft(shop: Workshop, action: Action, variant: int) -> AtomicDraft | None:
+    """Return a draft for an action, best one in which nobody has to know a generated id."""
     if not action.table:
         return file_draft(shop, action)
-    if action.writes:
-        return write_draft(shop, action, variant=variant)
-    return read_draft(shop, action, variant=variant)
+    build = write_draft if action.writes else read_draft
+    for stating in (False, True):
+        shop.finder.stating = stating
+        draft = build(shop, action, variant=variant)
+        if draft is not None:
+            return draft
+    return None

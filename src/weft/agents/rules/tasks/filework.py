@@ -230,21 +230,23 @@ def _measured(shop: Workshop, sketch: Sketch, about: str, result: JSON) -> Atomi
 
 
 def _listed(shop: Workshop, sketch: Sketch, about: str, result: JSON) -> AtomicDraft | None:
-    rows = [seen for seen in objects(result) if isinstance(seen.get("name"), str)]
-    if 1 < len(rows) <= MOST_LISTED:
-        source: Source = FromSteps(kind="fold", step="look", fn="list", field="name")
-        return _reply(shop, sketch, f"the names of everything in {about}", source, "text", ())
+    """Ask for the names that a list shows, or for their number."""
+    for name in ("name", "path", "file"):
+        shown = [seen[name] for seen in objects(result) if isinstance(seen.get(name), str)]
+        if not shown:
+            continue
+        if 1 < len(shown) <= MOST_LISTED and len(set(shown)) == len(shown):
+            every = FromSteps(kind="fold", step="look", fn="list", field=name)
+            return _reply(shop, sketch, f"the names of everything in {about}", every, "text", ())
+        count = FromSteps(kind="fold", step="look", fn="count", field=name)
+        return _reply(shop, sketch, f"the number of hits in {about}", count, "number", (len(shown) - 1, len(shown) + 1))
     for seen in objects(result):
         for name, value in seen.items():
             texts = isinstance(value, list) and all(isinstance(item, str) and statable(item) for item in value)
             if texts and 1 <= len(value) <= MOST_LISTED:
-                source = FromStep(kind="step", step="look", field=name)
                 others = [path for path in sorted(shop.probe.files) if path not in value]
+                source = FromStep(kind="step", step="look", field=name)
                 return _reply(shop, sketch, f"the names of {about}", source, "text", tuple(others[:10]))
-    if len(rows) > MOST_LISTED:
-        source = FromSteps(kind="fold", step="look", fn="count", field="name")
-        rivals = (len(rows) - 1, len(rows) + 1)
-        return _reply(shop, sketch, f"the number of entries in {about}", source, "number", rivals)
     return None
 
 

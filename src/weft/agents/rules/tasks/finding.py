@@ -90,6 +90,8 @@ class Finder:
         self._reads = [action for action in actions if not action.writes and action.contract.effect == "read"]
         self._readers: dict[str, list[Reader]] = {}
         self.server = probe.environment.name
+        self.stating = True
+        """Whether a generated id may be stated where nothing leads to it; builders first try without."""
 
     def rows(self, table: str) -> list[Row]:
         """Return the rows of a table."""
@@ -279,6 +281,8 @@ class Finder:
         """Return the way to a row whose key the user states: a natural key, or an id that nothing else leads to."""
         key = table.column(table.key[0])
         value = row[key.name]
+        if not self.stating and key.role is ColumnRole.ID and table.id_style is not IdStyle.NATURAL:
+            return None
         if isinstance(value, (dict, list)) or len(table.key) != 1 or not statable(value):
             return None
         known = told_by(key, table, row, prefix)

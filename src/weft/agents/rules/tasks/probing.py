@@ -10,7 +10,7 @@ from typing import Any
 from weft.agents.reference import Unresolved, objects, resolve
 from weft.records.base import JSON
 from weft.records.environment import Environment
-from weft.records.state import Changeset, InitialState, Row, Rows, Table
+from weft.records.state import Changeset, Column, ColumnRole, InitialState, Row, Rows, Table
 from weft.records.task import ReferenceStep
 from weft.records.trace import Outcome
 from weft.runtime.session import EnvironmentSession, Program
@@ -121,9 +121,16 @@ def shown_fields(pairs: Sequence[tuple[Mapping[str, Any], Row]], table: Table) -
             telling = [pair for pair in values if pair[1] is not None]
             if not telling or not all(json_equal(*pair) for pair in telling):
                 continue
-            # Another name than the column's own must be borne out by values that could not agree by chance.
-            distinct = {repr(pair[1]) for pair in telling if isinstance(pair[1], str) and len(pair[1]) > 3}
-            if name == column.field or len(distinct) >= min(2, len(telling)) > 0:
+            if name == column.field or _telling(column, name, [pair[1] for pair in telling]):
                 found[column.name] = name
                 break
     return found
+
+
+def _telling(column: Column, name: str, values: Sequence[JSON]) -> bool:
+    """Return whether a field of another name is borne out by values that could not agree by chance."""
+    distinct = {repr(value) for value in values}
+    if column.role is ColumnRole.ID and name.casefold().endswith(("id", "key", "number", "code")):
+        return len(distinct) >= min(2, len(values))
+    long = {repr(value) for value in values if isinstance(value, str) and len(value) > 3}
+    return len(long) >= min(2, len(values)) > 0

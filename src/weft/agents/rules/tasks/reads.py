@@ -145,7 +145,7 @@ def _answer(
             sketch.reply_text = f"{wording}: {{{part}}}."
             slots = {"whether": f'whether "{wording}" is set for {way.phrase}'}
             return finish(shop, sketch, "check", slots, founds=way.founds)
-        sketch.reply_text = f"The {wording} is {{{part}}}."
+        sketch.reply_text = f"Here is the {wording}: {{{part}}}."
         return finish(shop, sketch, "read", {"ask_of": f"the {wording} of {way.phrase}"}, founds=way.founds)
     return None
 

@@ -23,6 +23,8 @@ from weft.records.state import ColumnRole, Row, Table
 from weft.records.task import BuildList, Given, Source
 
 MOST_OPTIONAL = 2
+MOVING = frozenset({"move on", "mark", "move", "advance", "track"})
+"""Verbs of a change of state that names the new state."""
 ATTRIBUTES = ("attribute", "status", "quantity", "content", "option")
 
 
@@ -264,7 +266,7 @@ def _said(
         slots.update(first=written.references[0][1].phrase, second=phrase, with_more=more and f" Do it{more}.")
         return finish(shop, sketch, intent, slots, founds=founds)
     plain = intent in ("update", "upsert") or _only_status(written)
-    if plain and verb_of(action) in EDITING | {"move on", "mark"} and (written.told or written.references):
+    if plain and verb_of(action) in EDITING | MOVING and (written.told or written.references):
         return _said_update(shop, sketch, action, table, written, slots)
     slots.update(verb=verb_of(action), **{"with": _with(written, table)})
     return finish(shop, sketch, "act", slots, founds=founds)
@@ -285,7 +287,7 @@ def _said_update(
     (first, value), *rest = pairs
     tail = [f"the {name} to {words}" for name, words in rest]
     spoken = [f"the {name} {words}" for name, words in pairs[: len(written.told)]]
-    spoken += [f"{found.phrase} as the {_name(item, table)}" for item, found in written.references]
+    spoken += [_said_reference(item, found, table) for item, found in written.references]
     slots.update(
         nouns=listed(spoken),
         sets=listed([f"the {first} of {slots['target']} to {value}", *tail]),
@@ -341,6 +343,13 @@ def _name(item: Parameter, table: Table) -> str:
     return field_label(item.leaf, table, reference=item.role in ("parent", "link", "identifier"))
 
 
+def _said_reference(item: Parameter, found: Found, table: Table) -> str:
+    """Return another row with its part in this: ``Ann Miller as the assignee``; the row alone where that is clear."""
+    name = _name(item, table)
+    clear = set(split(name)) <= set(split(noun(found.table)))
+    return found.phrase if clear else f"{found.phrase} as the {name}"
+
+
 def _said_pair(name: str, words: str, item: Parameter) -> str:
     """Return a value with its name: ``the quantity 5``, and ``"gift" set to yes`` for a switch."""
     return f'"{name}" set to {words}' if item.schema.get("type") == "boolean" else f"the {name} {words}"
@@ -354,5 +363,5 @@ def _pairs(written: Written, table: Table) -> list[tuple[str, str]]:
 def _with(written: Written, table: Table, *, references: bool = True) -> str:
     told = [_said_pair(_name(item, table), words, item) for item, words in written.told]
     if references:
-        told += [f"{found.phrase} as the {_name(item, table)}" for item, found in written.references]
+        told += [_said_reference(item, found, table) for item, found in written.references]
     return f" with {listed(told)}" if told else ""
