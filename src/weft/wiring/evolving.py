@@ -29,7 +29,7 @@ from weft.rollouts.policies.scripted import PlannedNode
 from weft.rollouts.react import ReactHarness
 from weft.rollouts.runner import Episode
 from weft.runtime.ddl import render_ddl
-from weft.runtime.folder import BACKEND, CONTRACTS, SCHEMA, SPEC, read_folder, write_folder
+from weft.runtime.folder import BACKEND, CERTIFICATE, CONTRACTS, SCHEMA, SPEC, read_folder, write_folder
 from weft.runtime.render import render_backend
 from weft.store.files import sweep, write_file, write_tree
 from weft.train.prefix import Sampling, sample
@@ -104,7 +104,8 @@ def _environment(folder: RunFolder, name: str) -> tuple[Environment, str]:
 def _rendered_again(place: Path, spec: McpSpec) -> Environment:
     """Return what a folder's documents say when the files that follow from them are rendered again.
 
-    When the documents themselves are damaged, nothing is left but the spec.
+    A certificate that speaks of something else is left out; when the documents themselves are damaged, nothing is left
+    but the spec.
     """
     with tempfile.TemporaryDirectory() as root:
         copy = Path(root) / place.name
@@ -113,10 +114,18 @@ def _rendered_again(place: Path, spec: McpSpec) -> Environment:
             contracts = parse_record(ContractSet, (copy / CONTRACTS).read_bytes(), CONTRACTS)
             (copy / SCHEMA).write_text(render_ddl(contracts.schema_), encoding="utf-8")
             (copy / BACKEND).write_text(render_backend(spec, contracts), encoding="utf-8")
-            return read_folder(copy)
+            return _without_certificate(copy)
         except (WeftError, OSError):
             empty = ContractSet(schema=DatabaseSchema(), contracts=())
             return Environment(spec=spec, contracts=empty, seed=InitialState())
+
+
+def _without_certificate(folder: Path) -> Environment:
+    try:
+        return read_folder(folder)
+    except IntegrityError:
+        (folder / CERTIFICATE).unlink(missing_ok=True)
+        return read_folder(folder)
 
 
 def read_options(run: Path) -> dict[str, int | float]:
