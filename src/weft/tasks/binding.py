@@ -127,7 +127,7 @@ def propose(
     found: list[Link] = []
     for target, below in enumerate(drawn):
         for item in below.task.inputs:
-            if not _apart(item, below.task):
+            if not _apart(item, below.task) or "birth" in item.name.casefold():
                 continue
             sources = {index for semantic in giving if fits(semantic, item) for index in giving[semantic]}
             for source in sorted(sources - {target}):

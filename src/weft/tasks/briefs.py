@@ -82,6 +82,7 @@ def write_texts(
         found = [
             *text_problems(request, node.given, intent, environments[assembly.drawn[node.id].task.server]),
             *_leaks(_plain(request, node.given), hidden),
+            *(f"{item.input.name} is null" for item in node.bound if values[node.id, item.input.name] is None),
         ]
         if found:
             problems.append(Problem(node.id, f"its texts do not hold: {found[0]}"))
@@ -107,7 +108,7 @@ def _plain(texts: Texts, given: Sequence[TaskInput]) -> dict[str, str]:
 
 def _leaks(plain: Mapping[str, str], values: Sequence[JSON]) -> list[str]:
     """Return which of the values that are to be found a text says; small numbers stand anywhere by chance."""
-    telling = [value for value in values if isinstance(value, str) or abs(value) >= 1000]
+    telling = [value for value in values if not isinstance(value, (int, float)) or abs(value) >= 1000]
     said = [(value, plain_text(str(value))) for value in telling]
     return [
         f"{level}: says {value!r}, which is to be found"

@@ -31,7 +31,7 @@ COMBINATIONS = 6
 """Combinations that are tried for one place of a profile before it is given up."""
 
 MISSES = 2
-"""Places that a profile may miss before it is not tried any more."""
+"""Places in a row that a profile may miss before it is not tried any more."""
 
 
 @dataclass(slots=True)
@@ -126,6 +126,7 @@ class _Work:
                 continue
             found = await self._one(task_id, profile, rng)
             if found is not None:
+                self.missed[profile.name] = 0
                 if profile is not profiles[0]:
                     self._moved(task_id, profiles[0], f"its place went to {profile.name}")
                 return found

@@ -70,7 +70,9 @@ def combinations(
         rng: of the draw.
         joined: MCP -> the MCPs that some binding joins it with; None when all are joined.
     """
-    usable = {mcp: item for mcp, item in capabilities.items() if item.capacity > 0}
+    usable = _able(profile, {mcp: item for mcp, item in capabilities.items() if item.capacity > 0}, joined)
+    if not usable:
+        return []
     found: dict[tuple[str, ...], Draw] = {}
     for _ in range(CANDIDATES):
         draw = _candidate(profile, usable, usage, rng, joined)
@@ -80,6 +82,31 @@ def combinations(
     fresh = sorted(by_mcps, key=lambda mcps: _load(mcps, usable, usage))
     keep = max(1, (len(fresh) + 1) // 2)
     return [by_mcps[mcps] for mcps in (*rank(fresh[:keep], usable), *rank(fresh[keep:], usable))]
+
+
+def _able(
+    profile: Profile, usable: dict[str, Capability], joined: Mapping[str, frozenset[str]] | None
+) -> dict[str, Capability]:
+    """Return the MCPs that are in a group of joined ones which can give the profile's lowest figures."""
+    if joined is None:
+        return usable
+    kept: set[str] = set()
+    seen: set[str] = set()
+    for start in usable:
+        if start in seen:
+            continue
+        group, frontier = {start}, [start]
+        while frontier:
+            near = [mcp for mcp in usable if mcp not in group and mcp in joined.get(frontier[-1], frozenset())]
+            frontier.pop()
+            group.update(near)
+            frontier += near
+        seen |= group
+        room = sum(sorted((usable[mcp].capacity for mcp in group), reverse=True)[: profile.mcps[1]])
+        breadth = len({usable[mcp].domain for mcp in group})
+        if len(group) >= profile.mcps[0] and breadth >= profile.domains[0] and room >= profile.tasks[0]:
+            kept |= group
+    return {mcp: item for mcp, item in usable.items() if mcp in kept}
 
 
 def _candidate(

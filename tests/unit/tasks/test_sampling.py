@@ -57,6 +57,20 @@ def test_under_represented_mcps_come_first_so_that_use_evens_out() -> None:
     assert max(usage.domains.values()) <= 1.5 * min(usage.domains.values())
 
 
+def test_combinations_grow_along_bindings_and_from_groups_that_are_large_enough() -> None:
+    capabilities = known(dict.fromkeys(("a", "b", "c", "x", "y", "alone"), (4, "d")))
+    pairs = {"a": "b", "b": "ac", "c": "b", "x": "y", "y": "x"}
+    joined = {name: frozenset(others) for name, others in pairs.items()}
+    three = Profile(name="P", tasks=(3, 9), mcps=(3, 3), domains=(1, 1), share=1)
+    for seed in range(9):
+        draws = combinations(three, capabilities, Usage(), random.Random(seed), joined)
+        assert draws
+        assert all(set(draw.mcps) == {"a", "b", "c"} for draw in draws)
+        assert all(draw.mcps[1] in joined[draw.mcps[0]] for draw in draws)
+    four = Profile(name="P", tasks=(4, 9), mcps=(4, 4), domains=(1, 1), share=1)
+    assert combinations(four, capabilities, Usage(), random.Random(0), joined) == []
+
+
 def test_a_combination_counts_each_of_its_domains_once() -> None:
     usage = Usage()
     usage.count(("m0", "m1", "m2"), known({"m0": (1, "a"), "m1": (1, "a"), "m2": (1, "b")}))

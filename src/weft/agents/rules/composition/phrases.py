@@ -110,7 +110,7 @@ def point(text: str, said: str, how: Pointing) -> str | None:
         [rf"\b(?:the|an?) {own} with the \w+(?: \w+)? {value}", rf"\b(?:the )?{own} {value}"] if how.whole else []
     )
     patterns += [rf"\b(?P<called>called|named) {value}"]
-    patterns += [rf"\bthe (?P<label>(?:[\w'-]+ ){{1,4}}){value}", value]
+    patterns += [rf"\bthe (?P<label>(?:(?!the\b)[\w'-]+ ){{1,4}}){value}", value]
     if not bare or re.search(value, text, re.IGNORECASE) is None:
         return None
 
