@@ -14,7 +14,7 @@ from weft.agents.rules.seeds.references import as_schema, flatten
 from weft.agents.rules.seeds.values import Unsatisfiable, ValueSchema
 from weft.envs.arguments import Argument, arguments_in, looked_up, needed, parts
 from weft.envs.candidates import CREATING, Candidates
-from weft.records.contract import Case, Contract, WriteFiles
+from weft.records.contract import Case, Contract, Transition, WriteFiles
 from weft.records.spec import ToolSpec
 from weft.records.state import Row
 
@@ -50,6 +50,7 @@ class CaseCalls:
         self._looked_up = looked_up(self.case)
         self._values: dict[tuple[str, int], list[Any]] = {}
         self._many: dict[tuple[str, int], dict[str, Any]] = {}
+        self._minimal: dict[tuple[int, int], dict[str, Any] | None] = {}
         self._reads = list(dict.fromkeys(arguments_in(self.case)))
         self.relevant = [argument for argument in self.arguments if self._is_read(argument)]
 
@@ -60,11 +61,19 @@ class CaseCalls:
 
     def targets(self) -> list[Row | None]:
         """Return the rows to aim at, spread over the table; None alone for a case without rows."""
-        rows = self.candidates.links.of(self.case.table)
+        rows = self._first_movable(self.candidates.links.of(self.case.table))
         if not rows:
             return [None] * (3 if self.case.table == "" else 1)
         step = max(1, len(rows) // MOST_TARGETS)
         return list(rows[::step][:MOST_TARGETS])
+
+    def _first_movable(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """Return the rows with those first that are in a state from which the case's transitions start."""
+        steps = [node for node in parts(self.case) if isinstance(node, Transition) and node.sources]
+        if not steps:
+            return rows
+        ready = [row for row in rows if all(row.get(step.column) in step.sources for step in steps)]
+        return [*ready, *[row for row in rows if row not in ready]]
 
     def _is_read(self, argument: Argument) -> bool:
         """True if the case reads the argument, a part of it, or what holds it."""
@@ -73,6 +82,12 @@ class CaseCalls:
 
     def minimal(self, target: Row | None, turn: int = 0) -> dict[str, Any] | None:
         """Return a call with the required arguments alone; None when a required value cannot be made."""
+        key = (id(target), turn)
+        if key not in self._minimal:
+            self._minimal[key] = self._shortest(target, turn)
+        return self._minimal[key]
+
+    def _shortest(self, target: Row | None, turn: int) -> dict[str, Any] | None:
         root = flatten(self.tool.input_schema, self.tool.input_schema)
         arguments: dict[str, Any] = {}
         for name in root.get("required") or ():
@@ -142,7 +157,7 @@ class CaseCalls:
             place = next((index for index, row in enumerate(rows) if row is target), 0)
             fresh, value = self.candidates.drawn(argument, self.case, 40 + 11 * turn + place)
             if fresh:
-                return True, value
+                return True, self.candidates.unlike_rows(argument, value)
         values = self.values(argument, target)
         if not values:
             return False, None

@@ -85,6 +85,20 @@ class Candidates:
         except Unsatisfiable:
             return False, None
 
+    def unlike_rows(self, argument: Argument, value: Any) -> Any:
+        """Return a value for a new row: where a key or a unique column has it already, a numbered form that it has not."""
+        table = self.links.tables.get(argument.use.table)
+        column = next((c for c in table.columns if c.name == argument.use.column), None) if table else None
+        if table is None or column is None or not isinstance(value, str):
+            return value
+        if not (column.unique or column.name in table.key):
+            return value
+        taken = {row.get(column.name) for row in self.links.of(table.name)}
+        forms = (f"{value}{mark}{number}" for number in range(2, 9) for mark in ("-", " ", "_", ""))
+        letters = (f"{value}-{letter}" for letter in "abcdef")
+        options = (form for form in (*forms, *letters) if argument.schema.valid(form))
+        return next((form for form in options if form not in taken), value) if value in taken else value
+
     def _raw(self, argument: Argument, case: Case, target: Row | None) -> Iterable[Any]:
         role = argument.use.role
         yield from FIXED.get(role, ()) if not argument.schema.enum else ()

@@ -29,6 +29,8 @@ _UPDATED = set(
     )
 )
 _FILLER = frozenset({"is", "new", "the", "updated"})
+_BARE = frozenset({"on", "at", "by", "of", "for", "to", "from", "in"})
+"""Words that mean nothing without the word before them: ``updated_on`` is no ``on``."""
 
 
 @dataclass
@@ -118,10 +120,10 @@ class TablePlan:
     def normal(self, words: Words) -> Words:
         """Words of an attribute without filler and without the entity's own name."""
         plain = noun(words)
-        while len(plain) > 1 and plain[0] in _FILLER:
+        while len(plain) > 1 and plain[0] in _FILLER and plain[1] not in _BARE:
             plain = plain[1:]
         for own in (self.phrase, self.phrase[-1:]):
-            if own and plain[: len(own)] == own and len(plain) > len(own):
+            if own and plain[: len(own)] == own and len(plain) > len(own) and plain[len(own)] not in _BARE:
                 return plain[len(own) :]
         return plain
 

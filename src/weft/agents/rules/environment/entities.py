@@ -162,6 +162,10 @@ def _resolve_aspect(part: Part, universe: _Universe) -> tuple[Words, Words]:
 
 def _resolve_change(part: Part, universe: _Universe) -> tuple[Words, Words]:
     phrase, complement = part.intent.phrase, part.intent.complement
+    named = _only_id(part, universe)
+    if part.intent.kind == "transition" and named and not _has_id(part, phrase):
+        # ``check_in_guest`` by a booking's id: the state is the booking's.
+        return named, ()
     candidates = [phrase] if universe.is_made(phrase) or (universe.is_known(phrase) and _has_id(part, phrase)) else []
     for cut in range(1, len(phrase)):
         for piece, rest in ((phrase[:-cut], phrase[-cut:]), (phrase[cut:], phrase[:cut])):
@@ -183,6 +187,12 @@ def _resolve_change(part: Part, universe: _Universe) -> tuple[Words, Words]:
         ):
             return base, phrase
     return phrase, ()
+
+
+def _only_id(part: Part, universe: _Universe) -> Words:
+    """The known entity of the only required id, or ``()``."""
+    bases = [id_parts(field)[0] for field in part.fields if field.required and id_parts(field)[1]]
+    return bases[0] if len(bases) == 1 and universe.is_known(bases[0]) else ()
 
 
 def _has_id(part: Part, phrase: Words) -> bool:

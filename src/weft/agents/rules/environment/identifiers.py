@@ -202,6 +202,8 @@ def _natural(
     for part in parts:
         if part.intent.kind not in ("get", "delete", "update", "transition", "set", "upsert", "run", "copy", "clear"):
             continue
+        if _lists(part):
+            continue
         usable = [f for f in part.fields if f.required and scalar_id(f) and f.name not in common and not paging_role(f)]
         named = [f for f in usable if f.words[-1] in NATURAL_WORDS or names_main(f, table, blueprint) >= 1]
         others = [
@@ -217,6 +219,12 @@ def _natural(
         return None
     best = max(counts, key=lambda name: (len(counts[name]), -list(counts).index(name)))
     return counts[best][0], ""
+
+
+def _lists(part: Part) -> bool:
+    """True if a ``get`` gives a page of rows: what it asks for says where they are, not which one is meant."""
+    pages = any(paging_role(field) in ("limit", "page", "offset", "cursor") for field in part.fields)
+    return part.intent.kind == "get" and pages and (part.intent.plural or not part.intent.by)
 
 
 def _set_key(table: TablePlan, field: Field, suffix: str, parts: Sequence[Part]) -> None:

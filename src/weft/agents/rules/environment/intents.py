@@ -132,6 +132,8 @@ def parse_words(words: Words, group: Words = ()) -> Intent | None:
     """The intent that the words of a name say, or None when there is no verb in them."""
     bulk = any(word in ("bulk", "batch", "all", "multiple", "many") for word in words)
     words = tuple(word for word in words if word not in ("bulk", "batch", "multiple"))
+    if words[:2] in (("check", "in"), ("check", "out")) and len(words) > 2:
+        words = ("".join(words[:2]), *words[2:])
     compound = _compound(words, group, bulk)
     if compound is not None:
         return compound

@@ -8,7 +8,7 @@ from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, Relat
 from weft.agents.rules.environment.bulk import bulk_field, element_fields, usable
 from weft.agents.rules.environment.engines import BIND, check_engine
 from weft.agents.rules.environment.entities import make_tables
-from weft.agents.rules.environment.fields import Field, input_fields
+from weft.agents.rules.environment.fields import Field, input_fields, union_kinds
 from weft.agents.rules.environment.files import assign_file, file_tools
 from weft.agents.rules.environment.identifiers import choose_keys, id_list, id_parts, refers, scalar_id
 from weft.agents.rules.environment.intents import Intent, name_words, noun, server_prefix, tool_intent
@@ -17,6 +17,7 @@ from weft.agents.rules.environment.links import assign_link, find_relation, make
 from weft.agents.rules.environment.plan import Part, ToolPlan, Use
 from weft.agents.rules.environment.reading import assign_read
 from weft.agents.rules.environment.refused import Refused
+from weft.agents.rules.environment.rereading import reread
 from weft.agents.rules.environment.returns import Outcome
 from weft.agents.rules.environment.running import assign_run, make_run_table
 from weft.agents.rules.environment.settle import settle_part
@@ -99,8 +100,7 @@ def _each(parts: list[Part], step: Callable[[Part, Blueprint], None], blueprint:
 
 def _plan_tool(tool: ToolSpec, prefix: tuple[str, ...]) -> ToolPlan:
     intent = tool_intent(tool, prefix)
-    # An object that is called as the entity wraps the entity's attributes.
-    own = set(intent.phrase[-1:]) if intent is not None and not intent.reads else set()
+    own = _own_wrapper(tool, intent)
     fields = _entries(input_fields(tool.input_schema, WRAPPERS | own))
     plan = ToolPlan(tool, fields)
     try:
@@ -112,6 +112,21 @@ def _plan_tool(tool: ToolSpec, prefix: tuple[str, ...]) -> ToolPlan:
     except Refused as problem:
         plan.problem = problem
     return plan
+
+
+def _own_wrapper(tool: ToolSpec, intent: Intent | None) -> set[str]:
+    """The last word of the entity: an object that is called so wraps the entity's attributes.
+
+    Where the call names a row of something else (``order_id`` with ``shipping_address``), the object is that row's.
+    """
+    if intent is None or intent.reads or not intent.phrase:
+        return set()
+    if intent.kind in ("update", "set", "transition", "assign", "move"):
+        plain = input_fields(tool.input_schema, WRAPPERS)
+        ids = [id_parts(field)[0] for field in plain if field.required and scalar_id(field) and id_parts(field)[1]]
+        if any(base and not refers(base, intent.phrase) for base in ids):
+            return set()
+    return set(intent.phrase[-1:])
 
 
 def _entries(fields: list[Field]) -> list[Field]:
@@ -127,6 +142,8 @@ def _whole(tool: ToolSpec, intent: Intent | None, fields: list[Field]) -> Part:
     check_engine(tool, intent, fields)
     if intent is not None and intent.kind == "compute":
         intent = _stored(intent)
+    if intent is not None:
+        intent = reread(tool, intent, fields)
     if intent is None or intent.kind not in _SERVED:
         raise Refused(
             RefusalCode.STATELESS,
@@ -360,6 +377,21 @@ def _is_scope(column: ColumnPlan, table: TablePlan) -> bool:
     return any(table.find(words) is column for words in table.scope)
 
 
+def _always_given(column: ColumnPlan, table: TablePlan, parts: list[Part]) -> bool:
+    """True if every tool that makes rows requires the column's value, and none can set it to null."""
+    if column.role not in (ColumnRole.ATTRIBUTE, ColumnRole.NAME, ColumnRole.STATUS, ColumnRole.KEY):
+        return False
+    for part in parts:
+        if part.problem is not None or part.table is not table:
+            continue
+        uses = [use for use in part.uses if use.column is column and use.role not in ("filter", "range")]
+        if any(use.field.nullable or "null" in union_kinds(use.field.schema) for use in uses):
+            return False
+        if part.intent.kind in ("upsert", "set", "run") and not any(use.field.required for use in uses):
+            return False
+    return True
+
+
 def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
     for table in blueprint.tables:
         settle_defaults(table)
@@ -383,6 +415,8 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
                 column.nullable = False
                 if not given and column.default is None:
                     column.default = column.fallback
+            if given and made and not column.references and _always_given(column, table, parts):
+                column.nullable = False
             if given and _is_scope(column, table):
                 column.role = ColumnRole.KEY
                 column.nullable = False

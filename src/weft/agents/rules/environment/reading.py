@@ -7,6 +7,7 @@ from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, Table
 from weft.agents.rules.environment.columns import attribute, matching, same_kind
 from weft.agents.rules.environment.fields import Field
 from weft.agents.rules.environment.identifiers import id_list, id_parts, names_main, refers, scalar_id
+from weft.agents.rules.environment.intents import Words
 from weft.agents.rules.environment.lexicon import (
     control_reason,
     is_level,
@@ -43,7 +44,7 @@ def assign_read(part: Part, blueprint: Blueprint) -> None:
     lists = part.intent.kind in ("list", "search", "count", "aggregate") or _reads_many(part)
     for field in part.fields:
         use = (
-            _main_key(field, table, blueprint)
+            _main_key(field, part.intent.phrase, table, blueprint)
             or (_list_use(field, part) if lists else _get_use(field))
             or _shape_use(field, part)
         )
@@ -74,9 +75,12 @@ def _selects(field: Field, table: TablePlan) -> bool:
     return key.key == table.normal(field.words) or (bool(suffix) and (not base or base == table.phrase))
 
 
-def _main_key(field: Field, table: TablePlan, blueprint: Blueprint) -> Use | None:
+def _main_key(field: Field, phrase: Words, table: TablePlan, blueprint: Blueprint) -> Use | None:
     key = table.column(table.id)
     grade = names_main(field, table, blueprint)
+    answered = table.find(("reply", "to", "id"))
+    if answered is not None and grade >= 2 and scalar_id(field) and phrase[-1:] in (("reply",), ("response",)):
+        return Use(field, "filter", table, answered, "eq", Provenance.DECLARED, "names what is answered")
     same = key.key == table.normal(field.words) and not order_role(field)
     if scalar_id(field) and (grade >= 2 or (same and not (paging_role(field) or is_search(field)))):
         other = table.find(field.words)

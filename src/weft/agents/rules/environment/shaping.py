@@ -36,6 +36,7 @@ _WRAPS = frozenset(
 )
 _TRUE = frozenset({"success", "ok", "succeeded", "successful", "acknowledged", "valid", "found", "changed", "applied"})
 _DONE = frozenset(listed("deleted, removed, created, updated, archived, sent, added, cancelled, saved, moved, copied "))
+_CHANGED = _DONE | frozenset(listed("changed, affected, modified, processed, assigned, marked, succeeded, handled "))
 _EMPTY = frozenset(
     listed(
         "error, errors, warning, warnings, note, notes, issues, skipped, failed, failures, hint, hints, "
@@ -386,6 +387,8 @@ class Shaper:
 
     def _list_envelope(self, field: Field, flat: str) -> Expr | None:
         kind = field.schema.get("type")
+        if kind in ("integer", "number") and flat in _CHANGED and not self._part.intent.reads:
+            return self._total()
         paged = _PAGE.get(flat)
         if kind in ("integer", "number") and (flat in _COUNTS or flat.endswith("_count") or flat.startswith("total")):
             return self._total()

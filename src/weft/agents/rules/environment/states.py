@@ -1,5 +1,6 @@
 """States: the column and value that a state verb means, and the states a row may come from."""
 
+import re
 from typing import Any
 
 from weft.agents.rules.environment.blueprint import ColumnPlan, TablePlan
@@ -76,13 +77,16 @@ def settle_state(part: Part) -> None:
     assert verb is not None
     part.options["done"] = verb.state
     if not part.rest:
-        for column in table.columns:
-            if column.key in (("status",), ("state",)) and column.type == ColumnType.TEXT and column.enum:
-                value = match_state(column, verb)
-                if value is not None:
-                    _use(part, column, value, [item for item in column.enum if item != value])
-                    column.role = ColumnRole.STATUS
-                    return
+        listed_states = [column for column in table.columns if column.type == ColumnType.TEXT and column.enum]
+        usual = [column for column in listed_states if column.key in (("status",), ("state",))]
+        # A flag goes before other enumerated attributes, and a status before the flag.
+        others = [] if verb.flag else [column for column in listed_states if column not in usual]
+        for column in (*usual, *others):
+            value = match_state(column, verb)
+            if value is not None:
+                _use(part, column, value, sources_of(column, value, part.tool.description))
+                column.role = ColumnRole.STATUS
+                return
     if verb.flag:
         flag = _flag(table, part, verb)
         _use(part, flag, verb.value, [not verb.value])
@@ -100,7 +104,24 @@ def settle_state(part: Part) -> None:
         value = verb.state
         if column.enum:
             column.enum.append(value)
-    _use(part, column, value, [item for item in column.enum if item != value] if column.enum else [])
+    _use(part, column, value, sources_of(column, value, part.tool.description) if column.enum else [])
+
+
+def sources_of(column: ColumnPlan, target: Any, description: str) -> list[Any]:
+    """The states that a row may come from: those that the description names, else all but the target."""
+    others = [item for item in column.enum if item != target]
+    named: list[Any] = []
+    for pattern in (
+        rf"([\w, -]+?)\s+becomes?\s+[`'\"]?{re.escape(str(target))}\b",
+        r"(?:unless|only)\b([^.;]*)",
+        r"invalid_state when[^.;]* is not ([^.;]*)",
+    ):
+        for found in re.findall(pattern, description, re.IGNORECASE):
+            text = found.lower().replace("-", "_").replace(" ", "_")
+            named = [item for item in others if re.search(rf"(?<![a-z]){re.escape(str(item).lower())}(?![a-z])", text)]
+            if named:
+                return named
+    return others
 
 
 def _described(column: ColumnPlan, part: Part) -> Any:

@@ -81,13 +81,17 @@ def _allows_null(schema: ValueSchema) -> bool:
     return schema.valid(None) or "const" not in schema.flat
 
 
+TEXT_OR_WHOLE = (ColumnType.TEXT, ColumnType.INTEGER)
+
+
 def fill(job: ColumnJob) -> list[Any]:
     """Return one value per row."""
     column, count = job.column, len(job.facts)
     if column.role in (ColumnRole.CREATED, ColumnRole.UPDATED):
         return [_clocked(job, facts) for facts in job.facts]
     allowed = listed(job)
-    if column.role is ColumnRole.KEY and not job.unique and not allowed:
+    scope = column.role is ColumnRole.KEY or (job.constraints.scopes and column.type in TEXT_OR_WHOLE)
+    if scope and not job.unique and not allowed:
         values = _shared(job, count)
     elif allowed:
         values = _distinct(job, allowed, count) if job.unique else spread(job.rng, allowed, count)

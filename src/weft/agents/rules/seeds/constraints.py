@@ -47,11 +47,13 @@ class Constraints:
         declared: the column's own schema, or None when it has none.
         arguments: schemas of arguments that hold the value.
         results: schemas of the places in results where it comes back.
+        scopes: lists require its value, so that rows have to share values for a list to be long.
     """
 
     declared: ValueSchema | None = None
     arguments: list[ValueSchema] = field(default_factory=list)
     results: list[ValueSchema] = field(default_factory=list)
+    scopes: bool = False
 
     @property
     def all(self) -> list[ValueSchema]:
@@ -85,6 +87,8 @@ def collect(spec: McpSpec, contracts: ContractSet) -> dict[Place, Constraints]:
             place = found.get((use.table, use.column))
             if tool is None or place is None or use.role not in MATCHING_ROLES:
                 continue
+            lists = all(case.intent in ("list", "search") for case in contract.cases)
+            place.scopes = place.scopes or (lists and use.required and use.role in ("filter", "parent"))
             found_at = locate(tool.input_schema, use.path)
             if found_at:
                 _add(place.arguments, ValueSchema(bare(found_at[1]), tool.input_schema))

@@ -9,6 +9,7 @@ import re
 import string
 import warnings
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
@@ -65,6 +66,19 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         raise PatternNotSupported(f"pattern {pattern!r}: {error}") from error
 
 
+@lru_cache(maxsize=1024)
+def read_pattern(pattern: str) -> tuple[re.Pattern[str], Any]:
+    """Return an ECMA pattern compiled and as a parse tree; a spec repeats its few patterns hundreds of times.
+
+    Raises:
+        PatternNotSupported: Python cannot read it.
+    """
+    compiled = compile_pattern(pattern)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compiled, parser.parse(translate(pattern), re.ASCII)
+
+
 class PatternSampler:
     """Draws strings that match one pattern.
 
@@ -81,10 +95,7 @@ class PatternSampler:
         self.pattern = pattern
         self.low, self.high = low, high
         self.exact = False
-        self.compiled = compile_pattern(pattern)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self.tree = parser.parse(translate(pattern), re.ASCII)
+        self.compiled, self.tree = read_pattern(pattern)
         anchored = pattern.startswith(("^", "(^", "(?:^"))
         self.open_end = not (anchored and pattern.endswith("$"))
 

@@ -1,5 +1,6 @@
 """Initial state from the rules: coherent rows for every table, and files where tools work on them (Weft 3.1.1)."""
 
+from weft.agents.rules.seeds.conditions import meet_conditions
 from weft.agents.rules.seeds.constraints import collect
 from weft.agents.rules.seeds.facts import EntityWords, entity_words, parse_clock, singular, words_of
 from weft.agents.rules.seeds.files import workspace
@@ -31,7 +32,8 @@ def seed_state(spec: McpSpec, contracts: ContractSet, *, seed: int, size: int) -
         contracts.schema_, collect(spec, contracts), words, parse_clock(clock), seed=seed, size=max(1, size)
     )
     files = workspace(file_words(spec, context), clock, seed=seed, size=size) if uses_files(contracts) else {}
-    return InitialState(rows=seeder.seed_all(), files=files, clock=clock)
+    rows = meet_conditions(spec, contracts, seeder.seed_all())
+    return InitialState(rows=rows, files=files, clock=clock)
 
 
 def _context(spec: McpSpec) -> list[str]:

@@ -182,6 +182,7 @@ def sample_object(
                 raise
     for key in list(value):
         required += [k for k in dependent.get(key) or () if k not in required]
+    required += [key for key in _conditional(value, flat, root) if key not in required]
     extra = as_schema(flat.get("additionalProperties"))
     for key in required:
         if key not in value:
@@ -189,6 +190,14 @@ def sample_object(
             value[key] = sample(part, root, rng, key, facts, depth + 1, full=False, plain=plain)
     _map_entries(value, flat, root, rng, name, facts, depth, plain)
     return value
+
+
+def _conditional(value: dict[str, Any], flat: Schema, root: Schema) -> list[str]:
+    """The properties that ``then`` or ``else`` requires of an object as it is so far."""
+    if not isinstance(flat.get("if"), dict):
+        return []
+    branch = flat.get("then") if ValueSchema(flat["if"], root).valid(value) else flat.get("else")
+    return [key for key in flatten(as_schema(branch), root).get("required") or () if isinstance(key, str)]
 
 
 def _map_entries(
@@ -242,6 +251,26 @@ def sample_array(
         # Repeated members of a list say nothing; they stay only where there is nothing else to take.
         if item not in found or (len(found) < low and not flat.get("uniqueItems")):
             found.append(item)
+    return _containing(found, flat, root, rng, name, facts, depth, high, plain)
+
+
+def _containing(
+    found: list[Any], flat: Schema, root: Schema, rng: random.Random, name: str, facts: RowFacts, depth: int, high: int,
+    plain: bool,
+) -> list[Any]:  # fmt: skip
+    """Return the items with as many of them as ``contains`` asks for."""
+    if not isinstance(flat.get("contains"), dict):
+        return found
+    wanted = ValueSchema(flat["contains"], root)
+    least = flat["minContains"] if isinstance(flat.get("minContains"), int) else 1
+    for _ in range(4 * least):
+        if sum(wanted.valid(item) for item in found) >= least:
+            break
+        item = sample(wanted.schema, root, rng, name, facts, depth + 1, full=False, plain=plain)
+        if item in found and flat.get("uniqueItems"):
+            continue
+        other = [place for place, known in enumerate(found) if not wanted.valid(known)]
+        found = [*found, item] if len(found) < high else [item if p == other[-1] else k for p, k in enumerate(found)]
     return found
 
 
