@@ -121,7 +121,10 @@ def point(text: str, said: str, how: Pointing) -> str | None:
         phrase = how.phrase
         if match.groupdict().get("called"):
             phrase = f"with the name of {phrase}" if how.whole else f"with {phrase} as its name"
-        if label and not how.keyed and label.casefold() != how.noun.casefold():
+        own_name = how.whole and "name" in label.casefold().split()
+        if own_name:
+            phrase = f"the name of {phrase}"
+        if label and not how.keyed and label.casefold() != ("name" if own_name else how.noun.casefold()):
             phrase += f" as the {label}"
         before, after = text[: match.start()].rstrip(), text[match.end() :]
         if not before or before.endswith((".", "?", "!", ":")):

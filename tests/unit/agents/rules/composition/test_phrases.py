@@ -35,6 +35,12 @@ PRODUCT = Pointing("product", "the product from step 1", True, True)
             KEYED,
             "Write to the customer with the email of Ana Lima from step 3 and the tier gold.",
         ),
+        (
+            'How many orders does the customer with the full name "Ana" have?',
+            '"Ana"',
+            Pointing("user", "the user from step 1", True, True),
+            "How many orders does the customer with the name of the user from step 1 have?",
+        ),
         ("Archive the contact with the ID 41.", "41", CONTACT, "Archive the contact created in step 2."),
         ('What does the product "Mug" cost?', '"Mug"', PRODUCT, "What does the product from step 1 cost?"),
         ('Add one called "Mug" soon.', '"Mug"', PRODUCT, "Add one with the name of the product from step 1 soon."),
