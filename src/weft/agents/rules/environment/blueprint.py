@@ -214,6 +214,21 @@ class TablePlan:
         self.columns.append(column)
         return column
 
+    def another(self, source: Field, like: ColumnPlan, *, provenance: Provenance, evidence: str) -> ColumnPlan:
+        """A second column beside one of much the same name, told from it by the whole name; a reference if that is one."""
+        column = self.add(source.words, source, provenance=provenance, evidence=evidence, field_name=source.name)
+        column.field = self.fresh_field(source.name) if self._shared(column) else source.name
+        column.key = noun(source.words)
+        taken = {other.name.lower() for other in self.columns if other is not column}
+        column.name = unique_name(sql_name(column.key, "value"), taken)
+        if like.references is not None:
+            column.role, column.references, column.type = like.role, like.references, like.type
+            column.schema, column.enum = like.schema, []
+        return column
+
+    def _shared(self, column: ColumnPlan) -> bool:
+        return any(other.field == column.field for other in self.columns if other is not column)
+
     def plain(
         self, name: str, kind: ColumnType, *, evidence: str, provenance: Provenance = Provenance.INVENTED
     ) -> ColumnPlan:

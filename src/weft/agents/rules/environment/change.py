@@ -3,6 +3,7 @@
 from weft.agents.rules.environment.blueprint import Blueprint, TablePlan
 from weft.agents.rules.environment.create import build_upsert, values_of, written
 from weft.agents.rules.environment.identifiers import one_or_many
+from weft.agents.rules.environment.moments import moments_of
 from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.returns import Outcome
@@ -114,6 +115,7 @@ def build_transition(part: Part, _blueprint: Blueprint) -> Outcome:
         [use for use in part.uses if use.role in ("attribute", "link", "status") and use.column is not column],
         defaults=False,
     )
+    values = {**moments_of(part), **values}
     sources = tuple(part.options["sources"])
     step: list[Operation] = []
     if not sources and not part.options.get("repeats"):

@@ -115,6 +115,7 @@ def choose_keys(parts: Sequence[Part], blueprint: Blueprint) -> None:
             continue
         mine = [part for part in parts if part.problem is None and part.table is table]
         found = _strong(mine, table, blueprint) or _from_output(mine, table) or _natural(mine, table, blueprint, common)
+        found = found or _from_output(mine, table, ("code", "key", "number", "slug"))
         if found is None:
             _synthetic(table)
         else:
@@ -171,8 +172,10 @@ def _element_type(field: Field) -> ColumnType:
     )
 
 
-def _from_output(parts: Sequence[Part], table: TablePlan) -> tuple[Field, str] | None:
-    """An id among the properties of a declared result."""
+def _from_output(
+    parts: Sequence[Part], table: TablePlan, kinds: Sequence[str] = STRONG_IDS
+) -> tuple[Field, str] | None:
+    """An id among the properties of a declared result; of the weaker kinds only one that carries the entity's name."""
     for part in parts:
         schema = part.tool.output_schema
         if not schema:
@@ -181,7 +184,9 @@ def _from_output(parts: Sequence[Part], table: TablePlan) -> tuple[Field, str] |
         for name, value in _row_properties(resolver, resolver.plain(schema)):
             field = make_field(name, (name,), value, required=True)
             base, suffix = id_parts(field)
-            if suffix in STRONG_IDS and (not base or refers(base, table.phrase)) and scalar_id(field):
+            if suffix not in kinds or not scalar_id(field):
+                continue
+            if refers(base, table.phrase) or (not base and suffix in STRONG_IDS):
                 return field, suffix
     return None
 

@@ -189,6 +189,8 @@ def _verb_index(words: Words) -> int | None:
     strong = [i for i, word in enumerate(words) if is_verb(word) and word not in AMBIGUOUS and singular(word) == word]
     if is_verb(words[0]) and words[0] not in AMBIGUOUS:
         return 0
+    if words[0] == "set" and len(words) > 2:
+        return 0
     if strong and strong[-1] == len(words) - 1:
         return strong[-1]
     if is_verb(words[0]):

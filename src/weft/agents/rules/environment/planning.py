@@ -14,6 +14,7 @@ from weft.agents.rules.environment.identifiers import choose_keys, id_list, id_p
 from weft.agents.rules.environment.intents import Intent, name_words, noun, server_prefix, tool_intent
 from weft.agents.rules.environment.lexicon import WRAPPERS
 from weft.agents.rules.environment.links import assign_link, find_relation, make_relation
+from weft.agents.rules.environment.moments import MAKING, settle_moments
 from weft.agents.rules.environment.plan import Part, ToolPlan, Use
 from weft.agents.rules.environment.reading import assign_read
 from weft.agents.rules.environment.refused import Refused
@@ -85,6 +86,8 @@ def plan_server(spec: McpSpec) -> ServerPlan:
     _each([part for part in live if part.intent.reads], _assign_reading, plan.blueprint)
     _each(live, _needs, plan.blueprint)
     _each(live, settle_part, plan.blueprint)
+    for table in plan.blueprint.tables:
+        settle_moments(table, live)
     _finish_tables(live, plan.blueprint)
     return plan
 
@@ -377,6 +380,12 @@ def _is_scope(column: ColumnPlan, table: TablePlan) -> bool:
     return any(table.find(words) is column for words in table.scope)
 
 
+def _moments(parts: list[Part], table: TablePlan) -> set[str]:
+    """The columns of a table that tools set from the clock."""
+    mine = [part for part in parts if part.table is table and part.intent.kind in MAKING]
+    return {name for part in mine for name in part.options.get("moments", [])}
+
+
 def _always_given(column: ColumnPlan, table: TablePlan, parts: list[Part]) -> bool:
     """True if every tool that makes rows requires the column's value, and none can set it to null."""
     if column.role not in (ColumnRole.ATTRIBUTE, ColumnRole.NAME, ColumnRole.STATUS, ColumnRole.KEY):
@@ -413,7 +422,7 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
             kept = (ColumnRole.ID, ColumnRole.CREATED, ColumnRole.UPDATED)
             if column.shown and column.role not in kept and (given or column.fallback is not None):
                 column.nullable = False
-                if not given and column.default is None:
+                if not given and column.default is None and column.name not in _moments(parts, table):
                     column.default = column.fallback
             if given and made and not column.references and _always_given(column, table, parts):
                 column.nullable = False

@@ -266,7 +266,11 @@ def _range_column(field: Field, rest: tuple[str, ...], table: TablePlan, dated: 
     if whole is not None and same_kind(whole, field) and (whole.type in _DATES) == dated:
         return whole
     if rest:
-        found = table.find(rest) or table.find((*rest, "at")) or table.find((*rest, "date"))
+        endings = ((), ("at",), ("on",), ("date",), ("time",)) if dated else ((),)
+        options = [table.find((*rest, *ending)) for ending in endings]
+        if dated:
+            options += [column for column in table.columns if column.type in _DATES and _akin(rest, column)]
+        found = next((column for column in options if column is not None and same_kind(column, field)), None)
         if found is not None and same_kind(found, field) and found.role not in (ColumnRole.ID, ColumnRole.FOREIGN_KEY):
             return found
     if dated and (not rest or set(rest) <= {"date", "time", "datetime", "timestamp", "day", "range"}):
@@ -274,6 +278,14 @@ def _range_column(field: Field, rest: tuple[str, ...], table: TablePlan, dated: 
         first = [column for column in dates if column.role == ColumnRole.ATTRIBUTE] or dates
         return first[0] if first else None
     return None
+
+
+def _akin(words: tuple[str, ...], column: ColumnPlan) -> bool:
+    """True if a date column's name begins as the words do (``publish`` and ``published_on``, ``release`` and ``released``)."""
+    key = [word for word in column.key if word not in ("at", "on", "date", "time")]
+    return bool(key) and len(key) == len(words) and all(
+        one[:5] == two[:5] and len(one) > 3 for one, two in zip(words, key, strict=True)
+    )
 
 
 def _refuse_invented(field: Field, part: Part, table: TablePlan, blueprint: Blueprint) -> None:

@@ -71,7 +71,7 @@ def _becoming(tool: ToolSpec, intent: Intent, fields: list[Field]) -> Intent | N
     elif said is None or not base or id_parts(names[0])[1] == "":
         return None
     else:
-        state, phrase = said.group(1).lower(), intent.phrase
+        state, phrase = said.group(1).lower(), base
     return replace(intent, kind="transition", state=STATE_VERBS.get(state, StateVerb(state)), phrase=phrase)
 
 

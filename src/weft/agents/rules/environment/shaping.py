@@ -247,8 +247,8 @@ class Shaper:
             )
         elif found is not None and self._grow:
             found.support(Provenance.DECLARED, f"{self._part.tool.name}.outputSchema/{field.name}")
-            if found.type == ColumnType.TEXT and not found.enum and field.enum and not found.written:
-                found.enum = list(field.enum)
+            if found.type == ColumnType.TEXT and field.enum and (found.enum or not found.written):
+                _widen_enum(found, field)
         if found is not None and self._grow and field.required and not field.nullable and fits(found, field):
             found.shown = True
             if found.fallback is None and not found.references:
@@ -466,6 +466,13 @@ class Shaper:
         if self._outcome.row:
             return said(f"{entity} {done}:", Cast(op="cast", of=var(self._outcome.row, self._table.id), to="text"))
         return const(f"{entity} {done}")
+
+
+def _widen_enum(column: ColumnPlan, field: Field) -> None:
+    """Let a column hold every value that a declared result may show, however few an argument may set."""
+    column.enum = [*column.enum, *[value for value in field.enum if value not in column.enum]]
+    if isinstance(column.schema.get("enum"), list):
+        column.schema = {**column.schema, "enum": list(column.enum)}
 
 
 def _neutral(field: Field) -> object:

@@ -8,6 +8,7 @@ from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.verbs import StateVerb
 from weft.agents.rules.environment.words import listed
+from weft.records.expression import Expr, const
 from weft.records.spec import Provenance, RefusalCode
 from weft.records.state import ColumnRole, ColumnType
 
@@ -190,6 +191,24 @@ def _status(table: TablePlan, part: Part) -> ColumnPlan:
     column.enum = [initial, verb.state]
     column.default = initial
     return column
+
+
+_PARTICIPLES = {"send": "sent", "post": "posted", "book": "booked", "place": "placed", "submit": "submitted",
+                "schedule": "scheduled", "draft": "draft", "pay": "paid", "publish": "published"}  # fmt: skip
+
+
+def starting_state(part: Part) -> dict[str, Expr]:
+    """The state of a new row that the tool's own words name: ``send_email`` makes a sent one, ``create_draft`` a draft."""
+    table = part.main()
+    names = [_PARTICIPLES.get(part.intent.verb, ""), *part.intent.words, *part.intent.phrase]
+    for column in table.columns:
+        if column.role != ColumnRole.STATUS or any(use.column is column for use in part.uses):
+            continue
+        for name in names:
+            value = next((item for item in column.enum if name and _same(item, name)), None)
+            if value is not None:
+                return {column.name: const(value)}
+    return {}
 
 
 def settle_defaults(table: TablePlan) -> None:

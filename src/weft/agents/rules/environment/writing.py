@@ -223,9 +223,9 @@ def _attribute(field: Field, part: Part, table: TablePlan, blueprint: Blueprint)
         return _delete_option(field, part, table, blueprint)
     column = attribute(field_for, table, blueprint, provenance=Provenance.DECLARED, evidence=evidence)
     taken = [use for use in part.uses if use.column is column and use.role in ("attribute", "link", "status")]
-    if taken and field.name != column.field and column.role not in (ColumnRole.ID, ColumnRole.FOREIGN_KEY):
+    if taken and field.name != column.field and column.role != ColumnRole.ID:
         # Two arguments of one call are two attributes, however much their names are alike.
-        column = table.add(words, field_for, provenance=Provenance.DECLARED, evidence=evidence)
+        column = table.another(field_for, column, provenance=Provenance.DECLARED, evidence=evidence)
     if column.role in (ColumnRole.CREATED, ColumnRole.UPDATED):
         column.role = ColumnRole.ATTRIBUTE
     if column.role == ColumnRole.ID and part.intent.kind in SELECTS and part.one("identifier") is not None:

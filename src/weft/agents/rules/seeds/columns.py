@@ -123,7 +123,8 @@ def listed(job: ColumnJob) -> list[Any]:
                 break
     wanted = JSON_TYPES.get(job.column.type)
     fitting = [v for v in values if v is not None and (wanted is None or _is_type(v, wanted))]
-    for level in (0, 1, 2):
+    # What an argument may be is often less than what a row may hold: a row can be in a state that no tool sets.
+    for level in (1, 2) if job.column.enum else (0, 1, 2):
         chosen = [v for v in fitting if job.constraints.met(v, level)]
         if chosen:
             return chosen
