@@ -65,7 +65,6 @@ MAY_BE_IMPORTED_LATE = frozenset(
         "pyarrow",
         "ray",
         "tokenizers",
-        "tokenizers",
         "torch",
         "transformers",
         "trl",

@@ -17,7 +17,13 @@ def shown_progress() -> Iterator[Progress]:
     if not console.is_terminal:
         yield _Lines()
         return
-    columns = (TextColumn("{task.description:>14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[label]}"))  # fmt: skip
+    columns = (
+        TextColumn("{task.description:>14}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[label]}"),
+    )
     with Bars(*columns, console=console, transient=False) as bars:
         rows: dict[str, TaskID] = {}
 

@@ -45,7 +45,7 @@ def run(
 ) -> None:
     """Specs in; environments, tasks, rollouts, SFT data and report.html out. Offline, no key.
 
-    Killed at any moment and started again with the same arguments, it continues with what is left. Exit code 1 only when
+    Killed at any moment and started again with the same arguments, it continues with what is left. Exit code 1 only if
     nothing could be certified.
     """
     options = RunOptions(

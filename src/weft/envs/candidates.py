@@ -86,7 +86,7 @@ class Candidates:
             return False, None
 
     def unlike_rows(self, argument: Argument, value: Any) -> Any:
-        """Return a value for a new row: where a key or a unique column has it already, a numbered form that it has not."""
+        """Return a value for a new row: a numbered form of it where a key or a unique column has it already."""
         table = self.links.tables.get(argument.use.table)
         column = next((c for c in table.columns if c.name == argument.use.column), None) if table else None
         if table is None or column is None or not isinstance(value, str):

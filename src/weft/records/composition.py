@@ -1,4 +1,4 @@
-"""What composing gives: composed tasks, why candidates were refused, and how the corpus was filled (Weft 3.1.2, A.2)."""
+"""What composing gives: tasks, why candidates were refused, and how the corpus was filled (Weft 3.1.2, A.2)."""
 
 from typing import Literal
 

@@ -88,8 +88,8 @@ class Witness(Record):
 class ExpectedCall(Record):
     """A call that must be in the ledger with outcome OK, for outcomes that leave no trace in the state.
 
-    With ``error_codes`` it is evidence for a refusal: a call that ended with one of these codes counts too, and the call may
-    stand earlier in the episode.
+    With ``error_codes`` it is evidence for a refusal: a call that ended with one of these codes counts too, and the
+    call may stand earlier in the episode.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Rows that a create tool could have made: its conditions over several arguments hold for seed rows too.
 
-A schema may say more than its properties do one by one: ``if``/``then``/``else``, ``dependentRequired``, ``anyOf`` at the
-root. A row that breaks it is mended column by column, from values that other rows hold.
+A schema may say more than its properties do one by one: ``if``/``then``/``else``, ``dependentRequired``, ``anyOf`` at
+the root. A row that breaks it is mended column by column, from values that other rows hold.
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,7 +66,7 @@ def _inserted(contract: Contract, tool: ToolSpec) -> Iterator[tuple[str, dict[st
 
 
 def _argument(value: Expr) -> str:
-    """The top-level argument that a value is, or \"\"."""
+    """Return the top-level argument that a value is; the empty text when it is none."""
     if isinstance(value, Coalesce):
         value = value.items[0]
     return str(value.path[0]) if isinstance(value, Arg) and len(value.path) == 1 else ""

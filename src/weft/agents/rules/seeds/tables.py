@@ -158,7 +158,7 @@ class TableSeeder:
         return values
 
     def _foreign_stream(self, table: Table, column: Column) -> random.Random:
-        """One stream for all parents of a row, so that rows share several parents at once; a second parent of a kind differs."""
+        """Return one stream for all parents of a row, so that rows share several; a second parent of a kind differs."""
         same = [c.name for c in table.columns if c.references == column.references]
         if table.relation or column.name in table.key or same[0] != column.name:
             return stream(self.seed, "foreign", table.name, column.name)
