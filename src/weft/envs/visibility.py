@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from weft.agents.rules.seeds.argument_paths import MISSING, replaced, value_at
 from weft.agents.rules.seeds.draw import stream
-from weft.envs.arguments import arguments_of
+from weft.envs.arguments import Argument, arguments_of
 from weft.envs.bench import Bench
 from weft.envs.calls import CaseCalls
 from weft.envs.candidates import Candidates
@@ -19,6 +20,20 @@ from weft.records.state import Row
 MOST_READERS = 6
 MOST_WRITES = 6
 FIRST_INTENTS = ("get", "read", "list", "search", "read_file")
+
+
+def _aimed(
+    call: dict[str, Any], arguments: Sequence[Argument], candidates: Candidates, table: str, row: Row
+) -> list[dict[str, Any]]:
+    """Return a read with the arguments that stand for columns of the written table set to the row's values, and as it is."""
+    aimed = call
+    for argument in arguments:
+        value = row.get(argument.use.column) if argument.use.table == table else None
+        if value is None or value_at(call, argument.steps) is MISSING:
+            continue
+        fits, form = candidates.fit(argument, value)
+        aimed = (replaced(aimed, argument.steps, form) or aimed) if fits else aimed
+    return [aimed] if aimed == call else [aimed, call]
 
 
 class VisibilityCheck:
@@ -93,7 +108,7 @@ class VisibilityCheck:
             target = row if table == calls.case.table else self.links.related(table, row, calls.case.table)
             made = calls.minimal(target)
             if made is not None:
-                found.append((tool.name, made))
+                found += [(tool.name, call) for call in _aimed(made, arguments, candidates, table, row)]
         if table == "files":
             path_arguments = [a for a in arguments if a.use.role == "path" and len(a.steps) == 1]
             base = calls.minimal(None)

@@ -1,7 +1,7 @@
 """Creating rows: one, or one per element of a bulk argument; the row that is there already; copies."""
 
 from weft.agents.rules.environment.blueprint import Blueprint
-from weft.agents.rules.environment.moments import moments_of
+from weft.agents.rules.environment.moments import with_moments
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.returns import Outcome
 from weft.agents.rules.environment.rows import argument, use_value
@@ -35,7 +35,7 @@ def build_create(part: Part, _blueprint: Blueprint) -> Outcome:
     """Insert a row from the arguments; a bulk argument gives one row for each of its elements."""
     table = part.main()
     bulk = part.one("bulk")
-    shared = {**moments_of(part), **starting_state(part), **values_of(part.uses, defaults=True)}
+    shared = {**starting_state(part), **with_moments(part, values_of(part.uses, defaults=True))}
     if bulk is not None:
         items = values_of(bulk.options["uses"], defaults=True)
         insert = Insert(op="insert", into="row", table=table.name, values={**shared, **items})
@@ -80,7 +80,7 @@ def build_upsert(part: Part, blueprint: Blueprint) -> Outcome:
     new_keys = {name: value for name, value in keys.items() if name != table.id or table.id_style == IdStyle.NATURAL}
     find = Find(op="find", into="row", table=table.name, where=predicates(part, table))
     update = Update(op="update", into="row", table=table.name, rows="row", values=values)
-    made = {**moments_of(part), **new_keys, **values}
+    made = with_moments(part, {**new_keys, **values})
     insert = Insert(op="insert", into="row", table=table.name, values=made)
     branch = When(op="when", condition=Present(op="present", of=var("row")), operations=(update,), otherwise=(insert,))
     return Outcome(

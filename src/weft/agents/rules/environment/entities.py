@@ -47,6 +47,8 @@ class _Universe:
         self.phrases = [phrase for phrase, _ in self.known]
         self.looked = [part.intent.phrase for part in live if part.intent.kind in ("list", "search", "get", "delete")]
         self.made = [phrase for phrase, _ in self.makers]
+        self.linked: list[tuple[Words, Words]] = []
+        self.linked = [(holder, thing) for part in live for holder, thing in [_linked(part, self)] if thing]
         self.sent = [part for part in live if part.intent.kind == "send" and part.intent.phrase]
         answers = [part for part in live if part.intent.verb in REPLIES]
         self.answers = [found for part in answers if (found := part.intent.phrase or self.like_sent(part))]
@@ -133,7 +135,8 @@ def _resolve(part: Part, universe: _Universe) -> tuple[Words, Words]:
     if phrase[-1] in _ASPECTS and len(phrase) > 1 and universe.is_known(phrase[:-1]):
         return phrase[:-1], phrase[-1:]
     for cut in range(1, len(phrase)):
-        if universe.is_made(phrase[cut:]):
+        # What a list of one thing in another holds are rows of the one, joined by what links the two.
+        if universe.is_made(phrase[cut:]) or (phrase[:cut], phrase[cut:]) in universe.linked:
             return phrase[cut:], phrase[:cut]
     return _resolve_aspect(part, universe)
 
@@ -224,9 +227,17 @@ def _link_pair(part: Part, universe: _Universe) -> tuple[Words, Words, Words] | 
         return None
     if not universe.is_known(thing) or not _both_ids(part, holder, thing):
         return None
-    if intent.kind == "delete" and not universe.is_made(thing):
+    if intent.kind == "delete" and not universe.is_made(thing) and (holder, thing) not in universe.linked:
         return None
     return holder, thing, thing
+
+
+def _linked(part: Part, universe: _Universe) -> tuple[Words, Words]:
+    """The holder and the thing that a link part joins, or two empty phrases."""
+    if part.intent.kind not in ("add", "link", "assign"):
+        return (), ()
+    pair = _link_pair(part, universe)
+    return (pair[0], pair[1]) if pair is not None else ((), ())
 
 
 def _named(fields: Sequence[Field], phrase: Words) -> bool:

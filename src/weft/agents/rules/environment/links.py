@@ -3,7 +3,7 @@
 from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, Relation, TablePlan
 from weft.agents.rules.environment.columns import attribute
 from weft.agents.rules.environment.create import values_of
-from weft.agents.rules.environment.fields import Field
+from weft.agents.rules.environment.fields import Field, Resolver, make_field
 from weft.agents.rules.environment.identifiers import id_list, id_parts, names_main, refers, scalar_id
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.refused import Refused
@@ -125,15 +125,36 @@ def build_link(part: Part, blueprint: Blueprint) -> Outcome:
     after = Find(
         op="find", into="row", table=near.name, where=(Where(test="eq", column=near.id, value=var("row", near.id)),)
     )
+    own = link_shown(part, blueprint) is table
     return Outcome(
-        [*guards(part), near_row, *steps, after],
+        [*guards(part), near_row, *steps, *([] if own else [after])],
         "row",
+        row="link_row" if own else "row",
         done="linked",
-        table=near,
+        table=table if own else near,
         reads=[near.name, far.name, table.name],
         writes=[table.name, *[f"{table.name}.{name}" for name in (*row, relation.far)]],
         errors=["not_found", "conflict"],
     )
+
+
+def link_shown(part: Part, blueprint: Blueprint) -> TablePlan | None:
+    """The table of the row that a link or unlink gives back: the link itself where its declared result holds both ids."""
+    if part.link is None or part.link[1] is None:
+        return None
+    near, far = part.link[0], part.link[1]
+    relation = find_relation(near, far, blueprint)
+    schema = part.tool.output_schema
+    if relation is None or not schema or part.intent.kind not in ("link", "unlink"):
+        return near
+    if part.intent.kind == "unlink" or any(u.options.get("many") for u in part.uses):
+        return near
+    resolver = Resolver(schema)
+    shown = [(label,) for label, _ in resolver.properties(resolver.plain(schema))]
+    bases = [id_parts(make_field(label, (label,), {}, False)) for (label,) in shown]
+    both = [table for table in (near, far) if any(suffix and refers(base, table.phrase) for base, suffix in bases)]
+    named = any(refers(base, near.phrase) and not suffix for base, suffix in bases)
+    return blueprint.table(relation.table) if len(both) == 2 and not named else near
 
 
 def build_unlink(part: Part, blueprint: Blueprint) -> Outcome:

@@ -9,7 +9,7 @@ from weft.agents.rules.environment.blueprint import ColumnPlan, TablePlan
 from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.verbs import MARKS, STATE_VERBS
 from weft.agents.rules.environment.words import listed
-from weft.records.expression import Expr, Now
+from weft.records.expression import Coalesce, Expr, Now
 from weft.records.spec import Provenance
 from weft.records.state import ColumnRole, ColumnType
 
@@ -63,6 +63,11 @@ def settle_moments(table: TablePlan, parts: list[Part]) -> None:
     makers = [part for part in mine if part.intent.kind in MAKING]
     for column in table.columns:
         word = participle(column)
+        if column.written and column.shown and column.fallback is not None and column.type in _DATES:
+            # A moment that the caller may leave out and every result shows is that of the call.
+            for part in makers:
+                part.options.setdefault("moments", []).append(column.name)
+            continue
         if column.written or column.role == ColumnRole.CREATED or column.type not in _DATES:
             continue
         moved = [part for part in moves if word and word in _state_of(part)]
@@ -97,6 +102,15 @@ def _from_clock(column: ColumnPlan, makers: list[Part], table: TablePlan) -> Non
     column.default = None
     if column.provenance == Provenance.INVENTED:
         column.provenance, column.evidence = Provenance.INFERRED, "the clock when the row is made"
+
+
+def with_moments(part: Part, values: dict[str, Expr]) -> dict[str, Expr]:
+    """The values of a new row and the moments that the clock sets; a value that the caller gives goes first."""
+    found = moments_of(part)
+    given = {name: value for name, value in values.items() if name not in found}
+    for name, now in found.items():
+        given[name] = Coalesce(op="coalesce", items=(values[name], now)) if name in values else now
+    return given
 
 
 def moments_of(part: Part) -> dict[str, Expr]:

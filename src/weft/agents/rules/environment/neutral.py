@@ -16,6 +16,9 @@ _FORMATS = {
 }
 
 
+_KINDS = {"string": str, "integer": int}
+
+
 def neutral_value(schema: object) -> object:
     """The smallest value of a schema, for a required result property of which the state holds nothing."""
     if not isinstance(schema, dict):
@@ -27,6 +30,9 @@ def neutral_value(schema: object) -> object:
         return schema["const"]
     if schema.get("default") is not None:
         return schema["default"]
+    for example in schema.get("examples") or ():
+        if isinstance(example, str | int | float) and _KINDS.get(str(schema.get("type"))) in (None, type(example)):
+            return example
     for union in ("anyOf", "oneOf"):
         if schema.get(union):
             return neutral_value(schema[union][0])

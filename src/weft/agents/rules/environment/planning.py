@@ -13,7 +13,7 @@ from weft.agents.rules.environment.files import assign_file, file_tools
 from weft.agents.rules.environment.identifiers import choose_keys, id_list, id_parts, refers, scalar_id
 from weft.agents.rules.environment.intents import Intent, name_words, noun, server_prefix, tool_intent
 from weft.agents.rules.environment.lexicon import WRAPPERS
-from weft.agents.rules.environment.links import assign_link, find_relation, make_relation
+from weft.agents.rules.environment.links import assign_link, find_relation, link_shown, make_relation
 from weft.agents.rules.environment.moments import MAKING, settle_moments
 from weft.agents.rules.environment.plan import Part, ToolPlan, Use
 from weft.agents.rules.environment.reading import assign_read
@@ -336,7 +336,7 @@ def _grow(part: Part, blueprint: Blueprint) -> None:
         kind = "deleted"
     elif any(use.options.get("many") for use in part.role("identifier")) or part.one("bulk") is not None:
         kind = "rows"
-    table = part.link[0] if part.link is not None else None
+    table = link_shown(part, blueprint)
     Shaper(part, Outcome([], kind, table=table, page="page"), blueprint, grow=True).result()
 
 

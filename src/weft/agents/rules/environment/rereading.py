@@ -98,7 +98,11 @@ def _one_row(schema: Schema) -> bool:
     resolver = Resolver(schema)
     plain = resolver.plain(schema)
     found = [make_field(name, (name,), value, False) for name, value in resolver.properties(plain)]
-    if plain.get("type") != "object" or len(found) < 2:
+    if plain.get("type") != "object":
+        return False
+    if len(found) == 1 and found[0].schema.get("properties") and not found[0].is_array:
+        return _one_row(found[0].schema)
+    if len(found) < 2:
         return False
     for field in found:
         items = field.schema.get("items")

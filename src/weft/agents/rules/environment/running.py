@@ -6,7 +6,7 @@ from weft.agents.rules.environment.create import values_of, written
 from weft.agents.rules.environment.fields import make_field
 from weft.agents.rules.environment.identifiers import id_parts, names_main, scalar_id
 from weft.agents.rules.environment.lexicon import control_reason
-from weft.agents.rules.environment.moments import moments_of
+from weft.agents.rules.environment.moments import with_moments
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.returns import Outcome
 from weft.agents.rules.environment.rows import fitted
@@ -158,7 +158,7 @@ def _reference(subject: TablePlan, table: TablePlan) -> ColumnPlan:
 def build_run(part: Part, _blueprint: Blueprint) -> Outcome:
     """Insert the run, after what it runs on was found."""
     table = part.main()
-    values = {**moments_of(part), **values_of(part.uses, defaults=True)}
+    values = with_moments(part, values_of(part.uses, defaults=True))
     operations: list[Operation] = guards(part)
     reads: list[str] = []
     use = part.one("subject")
