@@ -31,7 +31,7 @@ from weft.runtime.values import json_equal
 from weft.tasks.assembly import Assembly
 from weft.tasks.binding import Drawn, Link, Way
 from weft.tasks.certification import CertifiedComposition, Settled, bound_values, certify_composition, settle
-from weft.tasks.compose import _alone as draw_alone
+from weft.tasks.compose import alone as draw_alone
 from weft.tasks.graph import GIVEN, check_graph
 from weft.tasks.grounding import Grounded, ground
 from weft.tasks.runs import Problem

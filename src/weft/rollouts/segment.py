@@ -67,7 +67,7 @@ async def attempt(
     node = turn.nodes[0] if len(turn.nodes) == 1 else ""
     earlier = await group.ledger()
     try:
-        segment = await harness.run(policy, group, history, request, limits=limits, seed=seed)
+        segment = await harness.run(policy, group, history, request, limits=limits.over(len(turn.nodes)), seed=seed)
     except HostError as error:
         message = Message(role="user", content=request)
         lost = Segment(node=node, attempt=number, messages=(message,), stop=StopReason.INFRASTRUCTURE)

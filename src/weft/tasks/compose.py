@@ -215,7 +215,7 @@ async def _catalog(
         domains[name] = environment.spec.domain or f"unlabelled:{name}"
         tasks[name] = []
         for task, solution in zip(library.tasks, library.solutions, strict=True):
-            found = await _alone(task, solution, environment, host, seed)
+            found = await alone(task, solution, environment, host, seed)
             if isinstance(found, Refusal):
                 refusals.append(found)
             else:
@@ -248,7 +248,7 @@ def _nearest(table: Sequence[Profile], profile: Profile, fits: Mapping[str, Fit]
     return [one for one in found if one is not None]
 
 
-async def _alone(
+async def alone(
     task: AtomicTask, solution: AtomicSolution, environment: Environment, host: ToolHost, seed: int
 ) -> Drawn | Refusal:
     """Run an atomic task alone on its environment's seed state."""

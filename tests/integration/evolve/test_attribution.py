@@ -132,12 +132,16 @@ def test_a_reference_that_is_rejected_where_another_attempt_was_accepted_is_the_
 
 
 def test_a_row_that_is_not_there_any_more_is_the_tasks_and_the_evidence_names_the_state(
-    passing: tuple[Failure, Trajectory],
+    system: System, passing: tuple[Failure, Trajectory]
 ) -> None:
-    failure = passing[0]
-    steps = failure.solution.reference
-    server = steps[0].server
+    failure, trajectory = passing
+    staged = stage(system, TASK)
+    assert staged is not None
+    node = next(node for node in staged.plan if any(change.op != "insert" for change in node.solution.verifier.changes))
+    segment = failure.segment.model_copy(update={"node": node.id, "passed": False, "checks": {"x": False}})
+    wrong = failure_at(staged.episode, staged.plan, trajectory, segment, node.id, frozenset())
+    server = node.solution.reference[0].server
     empty = failure.states[server].model_copy(update={"rows": {}})
-    found = blamed(replace(failure, states={**failure.states, server: empty}))
+    found = blamed(replace(wrong, states={**failure.states, server: empty}))
     assert found.component is Component.TASK
     assert "state_hash" in probes(found)

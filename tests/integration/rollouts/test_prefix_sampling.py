@@ -210,7 +210,7 @@ def test_a_segment_stops_at_its_budget(desk_host: InMemoryToolHost, episode: Epi
             episode,
             lambda *_: model,
             view="agentic",
-            limits=Limits(calls=4),
+            limits=Limits(calls=2),
             seed=1,
         )
 

@@ -59,6 +59,10 @@ def test_steps_are_checked_before_calls() -> None:
     assert limits.spent(1, 1) is StopReason.CALL_LIMIT
 
 
+def test_a_turn_over_several_nodes_has_the_budget_of_all() -> None:
+    assert Limits(steps=60, calls=120).over(40) == Limits(steps=2400, calls=4800)
+
+
 def test_a_budget_of_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="calls"):
         Limits(calls=0)
