@@ -106,6 +106,10 @@ class TablePlan:
     id_prefix: str = ""
     key: Words = ()
     relation: bool = False
+    within: list[Words] = dataclasses.field(default_factory=list)
+    """Attributes inside whose values the natural key is unique."""
+    made: bool = False
+    """Some tool makes rows."""
     provenance: Provenance = Provenance.DECLARED
     relations: list[Relation] = dataclasses.field(default_factory=list)
     scope: list[Words] = dataclasses.field(default_factory=list)

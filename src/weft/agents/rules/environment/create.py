@@ -4,11 +4,11 @@ from weft.agents.rules.environment.blueprint import Blueprint
 from weft.agents.rules.environment.moments import with_moments
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.returns import Outcome
-from weft.agents.rules.environment.rows import argument, use_value
+from weft.agents.rules.environment.rows import ABSENT, argument, use_value
 from weft.agents.rules.environment.states import starting_state
 from weft.agents.rules.environment.selecting import coalesced, find_one, guards, predicates
 from weft.records.contract import Each, Find, Insert, Operation, Update, When
-from weft.records.expression import Coalesce, Expr, Present, var
+from weft.records.expression import Choose, Coalesce, Expr, Present, Where, var
 from weft.records.state import ColumnRole, IdStyle
 
 VALUE_ROLES = ("attribute", "link", "status", "parent")
@@ -31,7 +31,7 @@ def written(part: Part, values: dict[str, Expr], *, inserted: bool = False) -> l
     return [table.name, *names] if inserted else names
 
 
-def build_create(part: Part, _blueprint: Blueprint) -> Outcome:
+def build_create(part: Part, blueprint: Blueprint) -> Outcome:
     """Insert a row from the arguments; a bulk argument gives one row for each of its elements."""
     table = part.main()
     bulk = part.one("bulk")
@@ -49,19 +49,51 @@ def build_create(part: Part, _blueprint: Blueprint) -> Outcome:
             writes=written(part, {**shared, **items}, inserted=True),
             errors=["conflict", "not_found"],
         )
+    above, inherited = inherit(part, blueprint, shared)
+    shared = {**shared, **inherited}
     exists = "update" if part.intent.kind == "upsert" else "error"
     insert = Insert.model_validate(
         {"op": "insert", "into": "row", "table": table.name, "values": shared, "exists": exists}
     )
     reads = [column.references for column in table.columns if column.references and column.name in shared]
     return Outcome(
-        [*guards(part), insert],
+        [*guards(part), *above, insert],
         "row",
         done=_done(part),
         reads=[name for name in reads if name],
         writes=written(part, shared, inserted=True),
         errors=["conflict", "not_found"],
     )
+
+
+def inherit(
+    part: Part, blueprint: Blueprint, given: dict[str, Expr]
+) -> tuple[list[Operation], dict[str, Expr]]:
+    """What a new row takes from the row that it belongs to: a forwarder is in the order that its mailbox is in.
+
+    Only references by which reading tools look rows up, which no argument gives.
+    """
+    table = part.main()
+    scopes = [column for words in table.scope if (column := table.find(words)) is not None]
+    missing = [column for column in scopes if column.references and column.name not in given and not column.written]
+    operations: list[Operation] = []
+    values: dict[str, Expr] = {}
+    for column in missing:
+        for use in part.uses:
+            up = use.column.references if use.column is not None and use.role in VALUE_ROLES else None
+            if not up or up == table.name or up == column.references or use.field.is_array or use.column is None:
+                continue
+            parent = blueprint.table(up)
+            same = [item for item in parent.columns if item.references == column.references]
+            if not same:
+                continue
+            name = f"above_{len(operations)}"
+            where = (Where(test="eq", column=parent.id, value=use_value(use)),)
+            operations.append(Find(op="find", into=name, table=up, where=where))
+            has = Present(op="present", of=var(name))
+            values[column.name] = Choose(op="choose", condition=has, then=var(name, same[0].name), otherwise=ABSENT)
+            break
+    return operations, values
 
 
 def _done(part: Part) -> str:

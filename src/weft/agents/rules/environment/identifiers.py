@@ -120,6 +120,8 @@ def choose_keys(parts: Sequence[Part], blueprint: Blueprint) -> None:
             _synthetic(table)
         else:
             _set_key(table, found[0], found[1], mine)
+            if table.id_style == IdStyle.NATURAL:
+                table.within = _companions(mine, found[0], blueprint, table)
 
 
 def _account_scope(parts: Sequence[Part]) -> set[str]:
@@ -204,12 +206,15 @@ def _natural(
 ) -> tuple[Field, str] | None:
     """The last required text or number that selects a row and names no other entity."""
     counts: dict[str, list[Field]] = {}
+    scopes = _list_scopes(parts)
     for part in parts:
         if part.intent.kind not in ("get", "delete", "update", "transition", "set", "upsert", "run", "copy", "clear"):
             continue
         if _lists(part):
             continue
         usable = [f for f in part.fields if f.required and scalar_id(f) and f.name not in common and not paging_role(f)]
+        # What a list requires says where rows are; another required argument tells them apart.
+        usable = [f for f in usable if f.name not in scopes] or usable
         named = [f for f in usable if f.words[-1] in NATURAL_WORDS or names_main(f, table, blueprint) >= 1]
         others = [
             f
@@ -229,7 +234,39 @@ def _natural(
 def _lists(part: Part) -> bool:
     """True if a ``get`` gives a page of rows: what it asks for says where they are, not which one is meant."""
     pages = any(paging_role(field) in ("limit", "page", "offset", "cursor") for field in part.fields)
+    if part.intent.kind == "get" and part.intent.end:
+        return True
     return part.intent.kind == "get" and pages and (part.intent.plural or not part.intent.by)
+
+
+def _list_scopes(parts: Sequence[Part]) -> set[str]:
+    """The names of arguments that lists of a table require."""
+    lists = [part for part in parts if part.intent.kind in ("list", "search") or _lists(part)]
+    return {field.name for part in lists for field in part.fields if field.required and scalar_id(field)}
+
+
+def _companions(parts: Sequence[Part], key: Field, blueprint: Blueprint, table: TablePlan) -> list[Words]:
+    """The ids of other entities (or list scopes) without which no tool makes or selects a row by its natural key.
+
+    A tag is unique on its note, a database in its account: the same name may occur in another one.
+    """
+    kinds = ("create", "add", "send", "delete", "update", "get", "transition", "set", "upsert")
+    mine = [part for part in parts if part.intent.kind in kinds and _names(part, key)]
+    if not any(part.intent.kind in ("create", "add", "send") for part in mine):
+        return []
+    scopes = _list_scopes(parts)
+    first = mine[0].fields
+    others = [f for f in first if f.required and scalar_id(f) and f.words != key.words and not f.enum]
+    named = [
+        f
+        for f in others
+        if f.name in scopes or (id_parts(f)[1] and blueprint.by_phrase(id_parts(f)[0]) not in (None, table))
+    ]
+    return [f.words for f in named if all(_names(part, f) for part in mine)]
+
+
+def _names(part: Part, field: Field) -> bool:
+    return any(other.required and other.words == field.words for other in part.fields)
 
 
 def _set_key(table: TablePlan, field: Field, suffix: str, parts: Sequence[Part]) -> None:

@@ -1,5 +1,6 @@
 """Planning: from a spec to tables and parts with every argument's use, before any operation is written."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -414,6 +415,7 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
             for part in parts
             if part.problem is None and part.table is table and part.intent.kind in ("create", "send", "add")
         ]
+        table.made = bool(made)
         for column in table.columns:
             given = all(any(use.column is column and use.field.required for use in part.uses) for part in made)
             scoped = any(table.find(words) is column for words in table.scope)
@@ -429,7 +431,40 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
             if given and _is_scope(column, table):
                 column.role = ColumnRole.KEY
                 column.nullable = False
+        _scope_key(table, blueprint)
+        _scope_defaults(table, parts, made)
     blueprint.ordered()
+
+
+def _scope_key(table: TablePlan, blueprint: Blueprint) -> None:
+    """Make a natural key unique inside its scope, where every tool that makes or selects a row gives the scope too."""
+    found = [table.find(words) for words in table.within]
+    columns = [column for column in found if column is not None and column.type != ColumnType.JSON]
+    if not columns or len(columns) < len(found) or table.key or blueprint.referencing(table.name):
+        return
+    if any(column.nullable or column.role == ColumnRole.ID for column in columns):
+        return
+    table.key = (*[column.name for column in columns], table.id)
+
+
+def _scope_defaults(table: TablePlan, parts: list[Part], made: list[Part]) -> None:
+    """A listed attribute that reads require and no tool gives starts with a documented value, so that new rows are seen."""
+    if not made:
+        return
+    for part in parts:
+        if part.problem is not None or part.table is not table or part.intent.kind not in ("list", "search"):
+            continue
+        for use in part.role("filter"):
+            column = use.column
+            if column is None or not use.field.required or column.default is not None or column.references:
+                continue
+            given = any(other.column is column for maker in made for other in maker.uses)
+            if given or column.type != ColumnType.TEXT or use.test != "eq":
+                continue
+            quoted = re.findall(r"['`\"]([A-Za-z][\w-]*)['`\"]", use.field.description)
+            values = column.enum or [word for word in quoted if word.lower() not in ("all", "any", "both")]
+            if values:
+                column.default = values[0]
 
 
 __all__ = ["ServerPlan", "id_list", "plan_server"]

@@ -17,6 +17,7 @@ from weft.records.expression import (
     Condition,
     Expr,
     Not,
+    Order,
     Truthy,
     Where,
     const,
@@ -160,7 +161,9 @@ def find_one(part: Part, into: str = "row") -> list[Operation]:
         (c for c in table.columns if c.role in (ColumnRole.NAME, ColumnRole.KEY) and c.type == ColumnType.TEXT), None
     )
     if use is None or by_name is None or use.column is by_name:
-        return [*checks, Find(op="find", into=into, table=table.name, where=predicates(part, table), missing=error)]
+        order = newest_first(table) if table.made and not part.role("identifier") else ()
+        find = Find(op="find", into=into, table=table.name, where=predicates(part, table), order=order, missing=error)
+        return [*checks, find]
     other = tuple(
         Where(test="eq", column=by_name.name, value=argument(use.field)) if where.column == use.column.name else where  # type: ignore[union-attr]
         for where in predicates(part, table)
@@ -168,6 +171,14 @@ def find_one(part: Part, into: str = "row") -> list[Operation]:
     first = Find(op="find", into=into, table=table.name, where=predicates(part, table))
     second = Find(op="find", into=into, table=table.name, where=other, missing=error)
     return [*checks, first, When(op="when", condition=Not(op="not", of=present(var(into))), operations=(second,))]
+
+
+def newest_first(table: TablePlan) -> tuple[Order, ...]:
+    """The order by which a row that nothing names by its id is the newest one of its scope."""
+    number = table.column(table.id).type == ColumnType.INTEGER and table.id_style.value == "integer"
+    made = next((column.name for column in table.columns if column.role == ColumnRole.CREATED), "")
+    name = table.id if number else made
+    return (Order(column=name, descending=const(True)),) if name else ()
 
 
 def guards(part: Part) -> list[Operation]:

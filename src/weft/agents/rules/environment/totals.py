@@ -121,7 +121,7 @@ class Totals:
         if rest[-1:] == ("count",) or (counts and fn in ("", "sum") and self._counts_rows(field, rest)):
             return self._count(where)
         if not fn:
-            fn = {"average": "avg", "avg": "avg"}.get(verb, "sum")
+            fn = "avg" if verb in ("average", "avg") else "sum"
         column = self._number(rest, field)
         if column is None:
             return self._count(where) if counts or set(rest) <= _COUNTS else None
