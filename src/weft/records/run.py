@@ -66,6 +66,7 @@ class RunSummary(Record):
         seed: of the run.
         environments: one row per attempted server, by name.
         unread: files that could not be read as specs.
+        faults: pieces that Weft itself failed to make; anything here is a defect of Weft.
         tasks: composed tasks.
         task_refusals: candidates that were refused, atomic and composed, by code.
         chain_lengths: length of an atomic chain -> how many tasks.
@@ -86,6 +87,7 @@ class RunSummary(Record):
     options: dict[str, Any] = Field(default_factory=dict)
     environments: tuple[EnvironmentRow, ...]
     unread: tuple[Refusal, ...] = ()
+    faults: tuple[Refusal, ...] = ()
     tasks: tuple[TaskRow, ...] = ()
     atomic_tasks: int = 0
     task_refusals: dict[str, int] = Field(default_factory=dict)

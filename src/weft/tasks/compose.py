@@ -151,7 +151,10 @@ class _Work:
                 self._refuse(task_id, draw, reason)
                 continue
             self.usage.count(draw.mcps, catalog.capabilities)
-            found = await self._candidate(task_id, profile, draw, rng).compose(self.workshop)
+            try:
+                found = await self._candidate(task_id, profile, draw, rng).compose(self.workshop)
+            except Exception as error:  # noqa: BLE001 - one combination must not cost the corpus; the reason is kept
+                found = _broken(task_id, draw, error)
             if isinstance(found, Composition):
                 self.usage.tasks.update(node.task for node in found.solution.graph.nodes)
                 return found
@@ -246,6 +249,15 @@ def _nearest(table: Sequence[Profile], profile: Profile, fits: Mapping[str, Fit]
     order = sorted(range(len(table)), key=lambda index: (abs(index - at), index))
     found = [fits[names[index]].profile for index in order]
     return [one for one in found if one is not None]
+
+
+def _broken(task_id: str, draw: Draw, error: Exception) -> Refusal:
+    return Refusal(
+        code=RefusalCode.INTERNAL,
+        subject=f"{task_id}/{'+'.join(draw.mcps)}",
+        message=f"composing failed: {type(error).__name__}: {error}"[:300],
+        remedy="report it with the seed and the specs; other combinations are not touched",
+    )
 
 
 async def alone(

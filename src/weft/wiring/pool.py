@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -70,6 +71,9 @@ def _guarded(work: Callable[[JSON], Any], payload: JSON) -> JSON:
         return plain(work(payload))
     except TimeoutError as error:
         return {CRASH: str(error)}
+    except Exception as error:  # noqa: BLE001 - the edge of a worker: one piece must not cost the run
+        traceback.print_exc()
+        return {CRASH: f"{type(error).__name__}: {error}"[:300]}
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 

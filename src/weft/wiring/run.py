@@ -25,6 +25,7 @@ from weft.records.environment import Environment
 from weft.records.library import AtomicLibrary
 from weft.records.rollout import SampledRollout
 from weft.records.run import RunSummary
+from weft.records.spec import Refusal, RefusalCode
 from weft.rollouts.segment import derive_seed
 from weft.store.files import sweep, write_file
 from weft.store.pieces import Pieces
@@ -121,13 +122,14 @@ def run_all(options: RunOptions, progress: Progress) -> RunResult:
         build = BuildOptions(options.specs, folder.environments, options.seed, options.size, options.workers)
         built = make_environments(specs, build, workers)
         clock.mark("environments")
-        libraries = _libraries(built, options, folder, workers)
+        faults: list[Refusal] = []
+        libraries = _libraries(built, options, folder, workers, faults)
         clock.mark("atomic_tasks")
         composed = _composed(built, libraries, options, folder, pieces, progress)
         clock.mark("composed_tasks")
-        rollouts = _rollouts(composed, built, options, folder, workers)
+        rollouts = _rollouts(composed, built, options, folder, workers, faults)
         clock.mark("rollouts")
-    results = RunResults(tuple(built), tuple(unread), libraries, composed, tuple(rollouts))
+    results = RunResults(tuple(built), tuple(unread), libraries, composed, tuple(rollouts), tuple(faults))
     summary = _write_results(results, options, folder)
     clock.mark("report")
     write_file(folder.root / "timings.json", pretty({"seconds": clock.seconds(), "stages": clock.marks}))
@@ -139,7 +141,7 @@ def _certified(built: Sequence[Built]) -> list[Environment]:
 
 
 def _libraries(
-    built: Sequence[Built], options: RunOptions, folder: RunFolder, workers: Workers
+    built: Sequence[Built], options: RunOptions, folder: RunFolder, workers: Workers, faults: list[Refusal]
 ) -> dict[str, AtomicLibrary]:
     """Build and write the atomic tasks of every certified environment."""
     environments = _certified(built)
@@ -154,8 +156,8 @@ def _libraries(
     found: dict[str, AtomicLibrary] = {}
     for environment, piece in zip(environments, workers.map("atomic_tasks", atomic_piece, jobs), strict=True):
         if CRASH in piece:
-            empty = AtomicLibrary(environment=environment.name, environment_hash=environment.hash)
-            found[environment.name] = empty
+            faults.append(_fault(environment.name, f"atomic tasks: {piece[CRASH]}"))
+            found[environment.name] = AtomicLibrary(environment=environment.name, environment_hash=environment.hash)
             continue
         library = parse_record(AtomicLibrary, piece, environment.name)
         found[environment.name] = library
@@ -217,7 +219,12 @@ def _composed(
 
 
 def _rollouts(
-    composed: CompositionResult, built: Sequence[Built], options: RunOptions, folder: RunFolder, workers: Workers
+    composed: CompositionResult,
+    built: Sequence[Built],
+    options: RunOptions,
+    folder: RunFolder,
+    workers: Workers,
+    faults: list[Refusal],
 ) -> list[SampledRollout]:
     """Sample every composed task in both views; disclosure goes round."""
     hashes = {environment.name: environment.hash for environment in _certified(built)}
@@ -237,7 +244,19 @@ def _rollouts(
             pins = [hashes[pin.name] for pin in item.task.environments]
             jobs.append(Job(f"{item.task.id} {view}", [depends, content_hash(item), pins], payload))
     found = workers.map("rollouts", rollout_piece, jobs)
+    faults += [
+        _fault(job.label, f"rollout: {piece[CRASH]}") for job, piece in zip(jobs, found, strict=True) if CRASH in piece
+    ]
     return [parse_record(SampledRollout, piece, "rollout") for piece in found if CRASH not in piece]
+
+
+def _fault(subject: str, message: str) -> Refusal:
+    return Refusal(
+        code=RefusalCode.INTERNAL,
+        subject=subject,
+        message=message,
+        remedy="report it with the specs, the seed and the options; the rest of the run is not touched",
+    )
 
 
 def _write_results(results: RunResults, options: RunOptions, folder: RunFolder) -> RunSummary:
@@ -283,6 +302,7 @@ def _result(summary: RunSummary, folder: RunFolder, seconds: float) -> RunResult
         "rollouts": {"run": summary.rollouts_run, "accepted": summary.rollouts_accepted},
         "sft": {"trajectories": summary.sft.get("sft.scripted.jsonl", 0), "path": str(sft)},
         "attributions": summary.attributions,
+        "faults": [plain(fault) for fault in summary.faults],
         "report": str(report),
         "seconds": seconds,
     }

@@ -26,6 +26,7 @@ class RunResults:
     libraries: Mapping[str, AtomicLibrary]
     composed: CompositionResult
     rollouts: tuple[SampledRollout, ...]
+    faults: tuple[Refusal, ...] = ()
 
 
 def summarise_run(results: RunResults, *, seed: int, options: dict[str, JSON]) -> RunSummary:
@@ -44,6 +45,7 @@ def summarise_run(results: RunResults, *, seed: int, options: dict[str, JSON]) -
         options=options,
         environments=tuple(_row(built, libraries.get(built.spec.name)) for built in results.built),
         unread=results.unread,
+        faults=results.faults,
         tasks=tuple(_task(item) for item in results.composed.compositions),
         atomic_tasks=len(solutions),
         task_refusals=dict(sorted(refusals.items())),

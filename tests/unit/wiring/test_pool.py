@@ -42,3 +42,16 @@ def test_a_worker_that_dies_costs_its_own_piece_alone(tmp_path: Path) -> None:
         made = workers.map("squares", die_at_three, jobs(6))
     assert [CRASH in piece for piece in made] == [False, False, False, True, False, False]
     assert pieces.get("squares", pieces.key("squares", 3)) is None
+
+
+def fail_at_three(payload: int) -> dict[str, int]:
+    if payload == 3:
+        raise ValueError("planned")
+    return {"square": payload * payload}
+
+
+def test_a_piece_that_raises_says_why_and_costs_no_other(tmp_path: Path) -> None:
+    with Workers(Pieces(tmp_path, 0), count=2, progress=silent) as workers:
+        made = workers.map("squares", fail_at_three, jobs(6))
+    assert made[3] == {CRASH: "ValueError: planned"}
+    assert [piece for piece in made if CRASH not in piece] == [{"square": n * n} for n in (0, 1, 2, 4, 5)]
