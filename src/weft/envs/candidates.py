@@ -167,6 +167,10 @@ class Candidates:
         yield from common[1:3]
         yield from common[-1:]
         yield from ("e", "a") if rows else ()
+        if any(isinstance(node, ReadFiles) and node.fn == "search" for node in _walk(case)):
+            for path in list(self.initial.files)[:3]:
+                name = path.rstrip("/").rsplit("/", 1)[-1]
+                yield from (f"*.{name.rsplit('.', 1)[-1]}" if "." in name else name, name)
         for text in list(self.initial.files.values())[:2]:
             yield from [line for line in text.splitlines() if line.strip()][:2]
             yield from [w for w in text.split() if w.isalpha() and len(w) > 3][:2]

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.agents.rules.environment.blueprint import Blueprint, TablePlan
-from weft.agents.rules.environment.fields import Field
+from weft.agents.rules.environment.fields import Field, Resolver
 from weft.agents.rules.environment.identifiers import REPLIES, id_parts, refers
 from weft.agents.rules.environment.intents import Words, noun
 from weft.agents.rules.environment.plan import Part
 from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.verbs import ASPECTS
+from weft.agents.rules.environment.words import tokens
 from weft.records.spec import RefusalCode
 
 _MAKERS = ("create", "send", "add", "upsert", "copy")
@@ -94,7 +95,7 @@ def _settle(part: Part, universe: _Universe, blueprint: Blueprint) -> None:
     if told and not set(told) & set(intent.phrase) and universe.count(intent.phrase) <= 1 and universe.is_known(told):
         # The name is no noun of this server; the description speaks of one that is.
         part.intent = intent = replace(intent, phrase=told)
-    phrase, rest = _resolve(part, universe)
+    phrase, rest = _shown(part, universe) or _resolve(part, universe)
     if not phrase:
         raise Refused(
             RefusalCode.NO_ENTITY,
@@ -115,6 +116,26 @@ def _settle(part: Part, universe: _Universe, blueprint: Blueprint) -> None:
         part.table.readers += 1
     else:
         part.table.writers += 1
+
+
+def _shown(part: Part, universe: _Universe) -> tuple[Words, Words] | None:
+    """The entity whose row a write declares to give back, where its own noun is looked up by no tool.
+
+    ``create_draft`` that gives an ``email`` with its ``email_id`` makes an email, and ``update_draft`` by ``email_id``
+    changes one: the draft is a state of it.
+    """
+    phrase, schema = part.intent.phrase, part.tool.output_schema
+    if part.intent.reads or not schema or not phrase or phrase in universe.looked or part.when:
+        return None
+    resolver = Resolver(schema)
+    for name, inner in resolver.properties(resolver.plain(schema)):
+        words = noun(tokens(name))
+        if words == phrase or words not in universe.looked or not inner.get("properties"):
+            continue
+        if any(tokens(label) == (*tokens(name), "id") for label, _ in resolver.properties(inner)):
+            if part.intent.kind in ("create", "update") and not refers(words, phrase) and len(phrase) == 1:
+                return words, ()
+    return None
 
 
 def _table(blueprint: Blueprint, phrase: Words, group: Words) -> TablePlan:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from weft.agents.rules.environment.fields import Field, Schema
+from weft.agents.rules.environment.fields import Field, Resolver, Schema
 from weft.agents.rules.environment.lexicon import control_reason
 from weft.agents.rules.environment.plan import Part, ToolPlan, Use
 from weft.agents.rules.environment.refused import Refused
@@ -74,6 +74,9 @@ def _operation(part: Part) -> str:
     intent, words = part.intent, set(tokens(part.tool.name))
     many = any(" ".join(field.words) in ("paths", "filepaths", "file paths") for field in part.fields)
     contents = any(" ".join(field.words) in _CONTENTS for field in part.fields)
+    sides = {field.words[0] for field in part.fields if field.type == ColumnType.TEXT}
+    if sides & {"old", "find"} and sides & {"new", "replace", "replacement"} and not intent.reads:
+        return "edit"
     if intent.verb in ("append", "copy", "rename"):
         return {"append": "append", "copy": "copy", "rename": "move"}[intent.verb]
     if intent.kind in ("move", "copy", "delete"):
@@ -84,11 +87,23 @@ def _operation(part: Part) -> str:
         return "search" if any(field.words == ("pattern",) for field in part.fields) else "grep"
     if intent.reads:
         if "tree" in words:
-            return "tree"
+            part.options["recursive"] = _flat_listing(part)
+            return "list" if part.options["recursive"] else "tree"
         if words & _STAT:
             return "stat"
         return "list" if intent.kind == "list" and not many else "read_many" if many else "text"
     return "edit"
+
+
+def _flat_listing(part: Part) -> bool:
+    """True if a tree's declared result is one list of entries, told apart by their paths, with nothing inside them."""
+    resolver = Resolver(part.tool.output_schema or {})
+    for _, schema in resolver.properties(resolver.plain(part.tool.output_schema or {})):
+        items = schema.get("items")
+        names = list((items.get("properties") or {}) if isinstance(items, dict) else {})
+        if "path" in names:
+            return "children" not in names
+    return False
 
 
 def _use(field: Field, part: Part) -> Use:
@@ -177,6 +192,7 @@ def _build_read(part: Part, operation: str, path: Arg | None) -> Outcome:
                 "pattern": pattern,
                 "head": _arg(part, "head"),
                 "tail": _arg(part, "tail"),
+                "recursive": bool(part.options.get("recursive")),
             }
         )
         operations.append(Let(op="let", into="found", value=read))

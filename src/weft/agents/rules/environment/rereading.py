@@ -12,6 +12,7 @@ from weft.records.spec import ToolSpec
 from weft.records.state import ColumnType
 
 _BECOMES = re.compile(r"\b(?:becomes?|is set to|turns?(?: in)?to|is marked(?: as)?)\s+[`'\"]?([a-z][a-z_-]*)", re.I)
+_FAILS = re.compile(r"not[_ ]found|must exist|must already|an existing|does not exist", re.I)
 _COUNTED = frozenset({"count", "total", "deleted", "removed", "updated"})
 
 
@@ -31,6 +32,9 @@ def reread(tool: ToolSpec, intent: Intent, fields: list[Field]) -> Intent:
     marked = _becoming(tool, intent, fields)
     if marked is not None:
         return marked
+    if intent.kind == "set" and _FAILS.search(tool.description):
+        # What fails when the row is not there makes none.
+        return replace(intent, kind="update")
     if intent.kind in ("search", "list") and tool.output_schema and _one_row(tool.output_schema):
         return replace(intent, kind="get", plural=False)
     return intent
