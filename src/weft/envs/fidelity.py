@@ -60,7 +60,10 @@ def argument_fidelity(contract: Contract, report: ToolReport) -> tuple[ArgumentF
 
 
 def fidelity_counts(contracts: ContractSet) -> Mapping[str, dict[str, int]]:
-    """Return how many arguments, columns and returns are declared, inferred, invented or inert."""
+    """Return how many arguments, columns and returns are declared, inferred, invented or inert.
+
+    A tool's result counts once, and each of its properties that is a constant of the author once more, as invented.
+    """
     counts: dict[str, dict[str, int]] = {
         part: {provenance.value: 0 for provenance in Provenance} for part in ("arguments", "columns", "returns")
     }
@@ -69,6 +72,7 @@ def fidelity_counts(contracts: ContractSet) -> Mapping[str, dict[str, int]]:
             counts["arguments"][use.provenance.value] += 1
         source = Provenance.DECLARED if contract.returns_declared else Provenance.INFERRED
         counts["returns"][source.value] += 1
+        counts["returns"][Provenance.INVENTED.value] += len(contract.invented_returns)
     for table in contracts.schema_.tables:
         for column in table.columns:
             counts["columns"][column.provenance.value] += 1

@@ -265,6 +265,8 @@ class Contract(Record):
         returns_schema: JSON Schema of the result; the spec's where it has one.
         returns_declared: True when the schema is the spec's.
         errors: codes that a caller can meet, besides ``invalid_argument`` of the schema.
+        invented_returns: properties of the result that the schema requires and nothing declared supports: they are
+            constants, at least until a row is changed.
     """
 
     tool: str
@@ -276,6 +278,7 @@ class Contract(Record):
     returns_schema: dict[str, Any]
     returns_declared: bool = False
     errors: tuple[str, ...] = ()
+    invented_returns: tuple[str, ...] = ()
 
 
 class ContractSet(Record):

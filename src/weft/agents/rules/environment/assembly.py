@@ -83,7 +83,7 @@ def assemble(plan: ToolPlan, blueprint: Blueprint, taken: set[str]) -> Contract:
         raise unserved[0].problem or Refused(RefusalCode.STATELESS, "nothing of it can be served", BIND)
     effect = "write" if any(not part.intent.reads for part, _ in served) else "read"
     _check_hints(plan, effect)
-    cases, schemas = _cases(plan, served, blueprint)
+    cases, schemas, invented = _cases(plan, served, blueprint)
     declared = plan.tool.output_schema
     own = schemas[0] if all(schema == schemas[0] for schema in schemas) else {"type": "object", "anyOf": schemas}
     errors = dict.fromkeys(code for _, outcome in served for code in outcome.errors)
@@ -98,6 +98,7 @@ def assemble(plan: ToolPlan, blueprint: Blueprint, taken: set[str]) -> Contract:
             "returns_schema": declared if declared else own,
             "returns_declared": bool(declared),
             "errors": tuple(errors),
+            "invented_returns": tuple(dict.fromkeys(invented)),
         }
     )
 
@@ -128,17 +129,18 @@ def _dry_run(use: Use, outcome: Outcome) -> None:
 
 def _cases(
     plan: ToolPlan, served: list[tuple[Part, Outcome]], blueprint: Blueprint
-) -> tuple[list[Case], list[dict[str, Any]]]:
+) -> tuple[list[Case], list[dict[str, Any]], list[str]]:
     cases: list[Case] = []
     schemas: list[dict[str, Any]] = []
+    invented: list[str] = []
     for part, outcome in served:
-        returns, schema = _result(part, outcome, blueprint)
+        returns, schema = _result(part, outcome, blueprint, invented)
         cases.append(_case(part, outcome, returns, part.when))
         if schema not in schemas:
             schemas.append(schema)
     if plan.action is not None:
         cases += _default_case(plan, cases)
-    return cases, schemas
+    return cases, schemas, invented
 
 
 def _default_case(plan: ToolPlan, cases: list[Case]) -> list[Case]:
@@ -173,14 +175,20 @@ def _case(part: Part, outcome: Outcome, returns: Expr, when: dict[str, Any]) -> 
     )
 
 
-def _result(part: Part, outcome: Outcome, blueprint: Blueprint) -> tuple[Expr, dict[str, Any]]:
+def _result(
+    part: Part, outcome: Outcome, blueprint: Blueprint, invented: list[str]
+) -> tuple[Expr, dict[str, Any]]:
+    """The result and its schema; adds the properties that are constants to ``invented``."""
     if "file" in part.options and outcome.value is not None:
         declared = part.tool.output_schema
         return (file_result(part, outcome), declared) if declared else (outcome.value, outcome.schema)
     if part.tool.output_schema and part.intent.kind in ("count", "aggregate"):
         return Totals(part, part.main(), filters(part, part.main()), blueprint).result(), part.tool.output_schema
     if part.tool.output_schema:
-        return Shaper(part, outcome, blueprint, grow=False).result(), part.tool.output_schema
+        shaper = Shaper(part, outcome, blueprint, grow=False)
+        value = shaper.result()
+        invented += shaper.invented
+        return value, part.tool.output_schema
     return own_result(part, outcome, blueprint)
 
 

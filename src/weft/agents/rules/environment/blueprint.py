@@ -55,6 +55,8 @@ class ColumnPlan:
     """A declared result requires a value that is not null."""
     fallback: Any = None
     """A value that satisfies that result."""
+    constant: bool = False
+    """New rows hold the fallback: no tool gives another value when it makes one."""
     hidden: bool = False
     """Returned only when an argument asks for it."""
 

@@ -125,7 +125,12 @@ def _shown(part: Part, universe: _Universe) -> tuple[Words, Words] | None:
     changes one: the draft is a state of it.
     """
     phrase, schema = part.intent.phrase, part.tool.output_schema
-    if part.intent.reads or not schema or not phrase or phrase in universe.looked or part.when:
+    if part.intent.reads or not schema or not phrase or part.when:
+        return None
+    bases = [id_parts(field)[0] for field in part.fields if field.required and id_parts(field)[1]]
+    # ``change_payment_method`` with the ids of an order and a method, and nothing else, changes the order.
+    refers_only = len(part.fields) == len(bases) == 2 and phrase in bases and part.intent.kind == "update"
+    if phrase in universe.looked and not refers_only:
         return None
     resolver = Resolver(schema)
     for name, inner in resolver.properties(resolver.plain(schema)):
@@ -133,7 +138,8 @@ def _shown(part: Part, universe: _Universe) -> tuple[Words, Words] | None:
         if words == phrase or words not in universe.looked or not inner.get("properties"):
             continue
         if any(tokens(label) == (*tokens(name), "id") for label, _ in resolver.properties(inner)):
-            if part.intent.kind in ("create", "update") and not refers(words, phrase) and len(phrase) == 1:
+            single = part.intent.kind in ("create", "update") and not refers(words, phrase) and len(phrase) == 1
+            if single or (refers_only and words in bases):
                 return words, ()
     return None
 

@@ -426,6 +426,7 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
                 column.nullable = False
                 if not given and column.default is None and column.name not in _moments(parts, table):
                     column.default = column.fallback
+                    column.constant = column.type not in (ColumnType.BOOLEAN, ColumnType.JSON) and not column.enum
             if given and made and not column.references and _always_given(column, table, parts):
                 column.nullable = False
             if given and _is_scope(column, table):

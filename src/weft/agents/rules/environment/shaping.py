@@ -95,6 +95,8 @@ class Shaper:
         self._table = outcome.table or part.main()
         self._resolver = Resolver(part.tool.output_schema or {})
         self._listed = False
+        self.invented: list[str] = []
+        """Required properties for which only a constant could be given."""
 
     def result(self) -> Expr:
         """The whole result; raises :class:`Refused` when the schema cannot be met."""
@@ -205,6 +207,8 @@ class Shaper:
         column = self._column(field)
         if column is None:
             return self._missing(field)
+        if column.constant and self._makes() and field.required:
+            self.invented.append(field.name)
         value: Expr = var(name, column.name)
         if field.schema.get("type") == "string" and column.type in (ColumnType.INTEGER, ColumnType.NUMBER):
             value = Cast(op="cast", of=value, to="text")
@@ -285,7 +289,7 @@ class Shaper:
                     else value
                 )
             elif field.required:
-                fields[label] = const(None) if field.nullable else const(_neutral(field))
+                fields[label] = const(None) if field.nullable else self._constant(field, _neutral(field))
         return ObjectOf(op="object", fields=fields)
 
     def _non_null(self, value: Expr, reshaped: Expr, field: Field) -> Expr:
@@ -299,7 +303,15 @@ class Shaper:
     def _missing(self, field: Field) -> Expr | None:
         if not field.required:
             return None
-        return const(None) if field.nullable else const(_neutral(field))
+        return const(None) if field.nullable else self._constant(field, _neutral(field))
+
+    def _makes(self) -> bool:
+        """True if the part makes the row that it gives back."""
+        return self._part.intent.kind in ("create", "send", "add", "run")
+
+    def _constant(self, field: Field, value: object) -> Expr:
+        self.invented.append(field.name)
+        return const(value)
 
     def _object(self, schema: Schema, name: str) -> Expr:
         """An envelope, or the row itself."""
@@ -451,7 +463,7 @@ class Shaper:
         if field.schema.get("type") == "string" and not field.enum:
             return self._message()
         if field.enum:
-            return const(field.enum[0])
+            return self._constant(field, field.enum[0])
         raise self._refuse(name, field.schema)
 
     def _message(self) -> Expr:
