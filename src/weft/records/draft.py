@@ -18,11 +18,14 @@ class EnvironmentDraft(Record):
         contracts: the shared schema and a contract for each tool that the author would serve.
         seed: initial rows, files and clock.
         refused: the tools that it would not serve, each with its typed reason.
+        readings: the author's own notes for its next revision: which of the readings of an argument or tool it took,
+            the first ones left out.
     """
 
     contracts: ContractSet
     seed: InitialState
     refused: tuple[Refusal, ...] = ()
+    readings: dict[str, int] = Field(default_factory=dict)
 
 
 class FindingKind(StrEnum):

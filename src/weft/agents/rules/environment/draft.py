@@ -24,17 +24,23 @@ class RulesEnvironmentAuthor:
     def revise(
         self, spec: McpSpec, draft: EnvironmentDraft, findings: Sequence[Finding], *, seed: int, size: int
     ) -> EnvironmentDraft:
-        """Draft again with the findings' arguments read another way, or their tools refused.
+        """Draft again: each finding's argument or tool takes its next reading, or the tool is refused when none is left.
 
-        Each round either moves an argument to the next reading in a fixed list or refuses a tool, so it ends.
+        The lists of readings are fixed by the spec (:mod:`weft.agents.rules.environment.ladder`), each round takes one
+        from at least one of them or refuses a tool, so it ends.
         """
-        overrides = revised(overrides_of(draft), draft, findings)
+        overrides = overrides_of(draft)
+        rungs = plan_server(spec, overrides.readings).rungs
+        overrides = revised(overrides, draft, findings, rungs)
         return self._draft(spec, overrides, seed=seed, size=size)
 
     def _draft(self, spec: McpSpec, overrides: Overrides, *, seed: int, size: int) -> EnvironmentDraft:
         contracts, refused = draft_contracts(spec, overrides)
         return EnvironmentDraft(
-            contracts=contracts, seed=seed_state(spec, contracts, seed=seed, size=size), refused=tuple(refused)
+            contracts=contracts,
+            seed=seed_state(spec, contracts, seed=seed, size=size),
+            refused=tuple(refused),
+            readings=dict(sorted(overrides.readings.items())),
         )
 
 
@@ -45,7 +51,7 @@ def draft_contracts(spec: McpSpec, overrides: Overrides) -> tuple[ContractSet, l
         spec: the usable tools of one server.
         overrides: readings and refusals that validation asked for.
     """
-    plan = plan_server(spec)
+    plan = plan_server(spec, overrides.readings)
     taken: set[str] = set()
     contracts: list[Contract] = []
     refused: list[Refusal] = []

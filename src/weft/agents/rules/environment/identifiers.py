@@ -1,6 +1,6 @@
 """Identifiers: which argument names which entity, and the primary key of each table."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, TablePlan
@@ -107,13 +107,22 @@ def names_main(field: Field, table: TablePlan, blueprint: Blueprint) -> int:
     )
 
 
-def choose_keys(parts: Sequence[Part], blueprint: Blueprint) -> None:
-    """Choose the primary key of every table from the arguments that select its rows and from declared results."""
+def choose_keys(parts: Sequence[Part], blueprint: Blueprint, generated: Collection[str] = ()) -> None:
+    """Choose the primary key of every table from the arguments that select its rows and from declared results.
+
+    Args:
+        parts: of all tools.
+        blueprint: all tables.
+        generated: tools whose rows get a generated key whatever the caller names.
+    """
     common = _account_scope(parts)
     for table in blueprint.tables:
         if table.id:
             continue
         mine = [part for part in parts if part.problem is None and part.table is table]
+        if any(part.tool.name in generated for part in mine):
+            _synthetic(table)
+            continue
         found = _strong(mine, table, blueprint) or _from_output(mine, table) or _natural(mine, table, blueprint, common)
         found = found or _from_output(mine, table, ("code", "key", "number", "slug"))
         if found is None:

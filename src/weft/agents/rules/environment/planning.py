@@ -1,8 +1,8 @@
 """Planning: from a spec to tables and parts with every argument's use, before any operation is written."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from weft.agents.rules.environment.actions import action_intent, action_values, needed_for, used_by
 from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, Relation, TablePlan
@@ -13,6 +13,7 @@ from weft.agents.rules.environment.fields import Field, input_fields, union_kind
 from weft.agents.rules.environment.files import assign_file, file_tools
 from weft.agents.rules.environment.identifiers import choose_keys, id_list, id_parts, refers, scalar_id
 from weft.agents.rules.environment.intents import Intent, name_words, noun, server_prefix, tool_intent
+from weft.agents.rules.environment.ladder import climb, generated_keys
 from weft.agents.rules.environment.lexicon import WRAPPERS
 from weft.agents.rules.environment.links import assign_link, find_relation, link_shown, make_relation
 from weft.agents.rules.environment.moments import MAKING, settle_moments
@@ -57,6 +58,8 @@ class ServerPlan:
     spec: McpSpec
     blueprint: Blueprint
     tools: list[ToolPlan]
+    rungs: dict[str, int] = field(default_factory=dict)
+    """How many other readings each argument and tool has."""
 
     @property
     def parts(self) -> list[Part]:
@@ -64,8 +67,14 @@ class ServerPlan:
         return [part for tool in self.tools for part in tool.parts]
 
 
-def plan_server(spec: McpSpec) -> ServerPlan:
-    """Infer entities, keys, relations and the use of every argument from the whole tool set."""
+def plan_server(spec: McpSpec, readings: Mapping[str, int] | None = None) -> ServerPlan:
+    """Infer entities, keys, relations and the use of every argument from the whole tool set.
+
+    Args:
+        spec: the server's tools.
+        readings: other readings than the first ones that validation asked for.
+    """
+    readings = readings or {}
     prefix = server_prefix([tool.name for tool in spec.tools])
     plan = ServerPlan(spec, Blueprint(spec.name), [_plan_tool(tool, prefix) for tool in spec.tools])
     for tool in file_tools(plan.tools):
@@ -79,12 +88,15 @@ def plan_server(spec: McpSpec) -> ServerPlan:
     for part in live:
         if part.intent.kind == "run":
             make_run_table(part, plan.blueprint)
-    choose_keys(live, plan.blueprint)
+    choose_keys(live, plan.blueprint, generated_keys(readings))
     note_scopes(live)
     _each(live, _make_link, plan.blueprint)
     _each([part for part in live if not part.intent.reads], _assign_writing, plan.blueprint)
     _each(live, _grow, plan.blueprint)
     _each([part for part in live if part.intent.reads], _assign_reading, plan.blueprint)
+    for part in live:
+        if part.problem is None:
+            plan.rungs |= climb(part, plan.blueprint, readings)
     _each(live, _needs, plan.blueprint)
     _each(live, settle_part, plan.blueprint)
     for table in plan.blueprint.tables:

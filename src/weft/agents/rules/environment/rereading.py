@@ -12,7 +12,7 @@ from weft.records.spec import ToolSpec
 from weft.records.state import ColumnType
 
 _BECOMES = re.compile(r"\b(?:becomes?|is set to|turns?(?: in)?to|is marked(?: as)?)\s+[`'\"]?([a-z][a-z_-]*)", re.I)
-_FAILS = re.compile(r"not[_ ]found|must exist|must already|an existing|does not exist", re.I)
+_FAILS = re.compile(r"not[_ ]found|must exist|must already|does not exist", re.I)
 _COUNTED = frozenset({"count", "total", "deleted", "removed", "updated"})
 
 
