@@ -132,7 +132,7 @@ def _as_scope(use: Use) -> Rung:
         key = table.column(table.id)
         if own is None:
             own = table.plain(
-                "_".join(noun(use.field.words)) if len(use.field.words) > 1 else f"parent_{key.name}",
+                "_".join(("parent", *table.phrase, key.name)),
                 key.type,
                 evidence=f"{part.tool.name} lists what belongs to it",
                 provenance=Provenance.INFERRED,

@@ -59,7 +59,8 @@ def shares(rng: random.Random, parents: int, children: int) -> list[int]:
         counts = [max(1, children - 1), children - max(1, children - 1)]
         positions = [order[0]] * counts[0] + [order[1]] * counts[1]
     else:
-        served = order[:-1] if children >= parents - 1 else order[:children]
+        # A list of what belongs to one parent is to be long enough for pages and filters to show.
+        served = order[: min(parents - 1, max(2, children // 3 + 1), children)]
         single, many = served[-1], served[:-1] or served
         weights = [1.0 / (place + 1) for place in range(len(many))]
         rest = children - len(served)
