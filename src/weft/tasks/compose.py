@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.agents.composition import CompositionAuthor
@@ -65,6 +65,7 @@ async def compose(
     usage: Usage | None = None,
     quota: int = 4,
     mutants: int = 6,
+    told: Callable[[int], None] | None = None,
 ) -> CompositionResult:
     """Compose ``count`` tasks.
 
@@ -79,6 +80,7 @@ async def compose(
         usage: historical usage; it is counted up.
         quota: atomic tasks of each MCP that are left for use on their own; what exceeds it is drawn first.
         mutants: tried for each node, besides those that do nothing.
+        told: is told the number of places that are settled, filled or not, after each.
 
     Raises:
         InputError: a library is of another version of its environment.
@@ -93,12 +95,16 @@ async def compose(
     planned = redistribute(table, wanted, [name for name, found in fits.items() if found.profile is not None])
     work = _Work(catalog, Workshop(host, author, seed, mutants), spent, reserve(capacity, quota), refusals)
     made: list[Composition] = []
+    settled = 0
     for profile in table:
         for number in range(planned[profile.name]):
             rng = random.Random(f"{seed}/{profile.name}/{number}")
             found = await work.place(f"task-{len(made) + 1}", _nearest(table, profile, fits), rng)
             if found is not None:
                 made.append(found)
+            settled += 1
+            if told is not None:
+                told(settled)
     return CompositionResult(
         compositions=tuple(made),
         quotas=wanted,

@@ -202,6 +202,7 @@ def _composed(
                 RulesCompositionAuthor(),
                 count=options.tasks,
                 seed=options.seed,
+                told=lambda settled: progress(Step("composed_tasks", settled, options.tasks)),
             )
         )
         pieces.put("composed_tasks", key, result)
