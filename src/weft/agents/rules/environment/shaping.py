@@ -388,7 +388,7 @@ class Shaper:
             and self._table.find(field.words) is None
         ):
             return self._message()
-        if kind == "string" and flat == "status" and self._table.find(("status",)) is None and field.required:
+        if kind == "string" and flat == "status" and self._table.find(("status",)) is None and _of_the_call(field):
             return const(field.enum[0] if field.enum else "ok")
         if self._outcome.kind == "row":
             echoed = self._echo(field) if self._table.find(field.words) is None else None
@@ -478,6 +478,12 @@ class Shaper:
         if self._outcome.row:
             return said(f"{entity} {done}:", Cast(op="cast", of=var(self._outcome.row, self._table.id), to="text"))
         return const(f"{entity} {done}")
+
+
+def _of_the_call(field: Field) -> bool:
+    """True if a required ``status`` tells how the call went: a free text, or values such as ``ok`` and ``error``."""
+    values = {str(value).lower() for value in field.enum}
+    return field.required and (len(values) <= 1 or bool(values & {"ok", "success", "succeeded", "error", "failure"}))
 
 
 def _widen_enum(column: ColumnPlan, field: Field) -> None:
