@@ -172,7 +172,9 @@ class CaseCalls:
 
     def _describes_new_row(self, argument: Argument) -> bool:
         use = argument.use
-        if use.role == "path" or self.case.intent not in CREATING or use.table != self.case.table or argument.schema.enum:
+        if use.role == "path" or self.case.intent not in CREATING:
+            return False
+        if use.table != self.case.table or argument.schema.enum:
             return False
         links = self.candidates.links
         if tuple(step for step in argument.steps if step != ELEMENT) in self._looked_up:

@@ -25,7 +25,7 @@ FIRST_INTENTS = ("get", "read", "list", "search", "read_file")
 def _aimed(
     call: dict[str, Any], arguments: Sequence[Argument], candidates: Candidates, table: str, row: Row
 ) -> list[dict[str, Any]]:
-    """Return a read with the arguments that stand for columns of the written table set to the row's values, and as it is."""
+    """Return a read aimed at a written row by every argument that stands for one of its columns, and as it is."""
     aimed = call
     for argument in arguments:
         value = row.get(argument.use.column) if argument.use.table == table else None

@@ -154,7 +154,7 @@ class TablePlan:
         return None
 
     def spelled(self, name: str, found: ColumnPlan | None) -> ColumnPlan | None:
-        """Of the columns that mean the same words as ``found``, the one that is spelled so (``Name`` beside ``name``)."""
+        """Of the columns that mean the same words as ``found``, the one spelled so (``Name`` beside ``name``)."""
         if found is None or found.field == name:
             return found
         return next((column for column in self.columns if column.key == found.key and column.field == name), found)
@@ -221,7 +221,7 @@ class TablePlan:
         return column
 
     def another(self, source: Field, like: ColumnPlan, *, provenance: Provenance, evidence: str) -> ColumnPlan:
-        """A second column beside one of much the same name, told from it by the whole name; a reference if that is one."""
+        """A second column beside one of much the same name, told from it by the whole name; a reference like it."""
         column = self.add(source.words, source, provenance=provenance, evidence=evidence, field_name=source.name)
         column.field = self.fresh_field(source.name) if self._shared(column) else source.name
         column.key = noun(source.words)

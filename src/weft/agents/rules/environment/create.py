@@ -5,8 +5,8 @@ from weft.agents.rules.environment.moments import with_moments
 from weft.agents.rules.environment.plan import Part, Use
 from weft.agents.rules.environment.returns import Outcome
 from weft.agents.rules.environment.rows import ABSENT, argument, use_value
-from weft.agents.rules.environment.states import starting_state
 from weft.agents.rules.environment.selecting import coalesced, find_one, guards, predicates
+from weft.agents.rules.environment.states import starting_state
 from weft.records.contract import Each, Find, Insert, Operation, Update, When
 from weft.records.expression import Choose, Coalesce, Expr, Present, Where, var
 from weft.records.state import ColumnRole, IdStyle

@@ -24,7 +24,7 @@ class RulesEnvironmentAuthor:
     def revise(
         self, spec: McpSpec, draft: EnvironmentDraft, findings: Sequence[Finding], *, seed: int, size: int
     ) -> EnvironmentDraft:
-        """Draft again: each finding's argument or tool takes its next reading, or the tool is refused when none is left.
+        """Draft again: each finding's argument or tool takes its next reading; a tool without one is refused.
 
         The lists of readings are fixed by the spec (:mod:`weft.agents.rules.environment.ladder`), each round takes one
         from at least one of them or refuses a tool, so it ends.

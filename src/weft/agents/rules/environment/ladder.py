@@ -1,13 +1,13 @@
 """The ladder of readings: what else an argument or a tool may mean, in the order in which it is tried.
 
-Validation runs a draft and names an argument without effect, a write that no read shows or a call that cannot succeed.
-The next draft takes the next reading of that argument or tool; when its list is used up, the tool is refused. Each round
-takes a rung from a list of fixed length, so that revision ends.
+Validation runs a draft and names an argument without effect, a write that no read shows or a call that cannot
+succeed. The next draft takes the next reading of that argument or tool; when its list is used up, the tool is refused.
+Each round takes a rung from a list of fixed length, so that revision ends.
 """
 
 from collections.abc import Callable, Mapping
 
-from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, TablePlan
+from weft.agents.rules.environment.blueprint import ColumnPlan, TablePlan
 from weft.agents.rules.environment.columns import same_kind
 from weft.agents.rules.environment.fields import Field
 from weft.agents.rules.environment.intents import noun
@@ -32,12 +32,11 @@ def ladder_key(tool: str, check: str, argument: str) -> str:
     return f"{tool}/{argument}" if check == "argument_effect" else f"{tool}//{check}"
 
 
-def climb(part: Part, blueprint: Blueprint, readings: Mapping[str, int]) -> dict[str, int]:
+def climb(part: Part, readings: Mapping[str, int]) -> dict[str, int]:
     """Apply the readings that earlier rounds asked for, and say how many each argument of the part has.
 
     Args:
         part: a part whose arguments have their first readings.
-        blueprint: all tables.
         readings: rungs asked for, by :func:`ladder_key`.
     """
     lengths: dict[str, int] = {}
@@ -156,21 +155,23 @@ def _change(use: Use, **changes: object) -> Rung:
 def _forget(column: ColumnPlan | None, part: Part) -> None:
     """Drop a column that only the reading that was given up had made."""
     table = part.main()
-    invented = column is not None and column.provenance == Provenance.INVENTED and not column.written
-    if invented and column in table.columns and column.evidence.startswith(f"{part.tool.name}."):  # type: ignore[union-attr]
-        if all(use.column is not column for use in part.uses):
-            table.columns = [item for item in table.columns if item is not column]
+    if column is None or column.provenance != Provenance.INVENTED or column.written:
+        return
+    if column.evidence.startswith(f"{part.tool.name}.") and all(use.column is not column for use in part.uses):
+        table.columns = [item for item in table.columns if item is not column]
 
 
 def _mapped(use: Use, column: ColumnPlan) -> Rung:
     test = "in" if use.field.is_array else "eq"
     if column.type == ColumnType.JSON:
         test = "has_any" if use.field.is_array else "has"
-    return _change(use, role="filter", column=column, test=test, provenance=Provenance.INFERRED, evidence=column.evidence)
+    level, evidence = Provenance.INFERRED, column.evidence
+    return _change(use, role="filter", column=column, test=test, provenance=level, evidence=evidence)
 
 
 def _ranged(use: Use, column: ColumnPlan, side: str) -> Rung:
-    return _change(use, role="range", column=column, test=side, provenance=Provenance.INFERRED, evidence=column.evidence)
+    level, evidence = Provenance.INFERRED, column.evidence
+    return _change(use, role="range", column=column, test=side, provenance=level, evidence=evidence)
 
 
 def _tested(use: Use, test: str) -> Rung:

@@ -268,13 +268,15 @@ def control_reason(field: Field) -> str:
 
 _STRICT = frozenset(listed("gt, lt, after, before, above, below, greater, less, newer, older "))
 """Words of bounds that leave the bound itself out, unless the description says otherwise."""
-_INCLUSIVE = re.compile(r"inclusive|on or (after|before|later)|or (later|earlier|more|less|equal)|at least|at most", re.I)
+_INCLUSIVE = re.compile(
+    r"inclusive|on or (after|before|later)|or (later|earlier|more|less|equal)|at least|at most", re.IGNORECASE
+)
 _EDGES = frozenset({"start", "starting", "begin", "end", "ending"})
 """Words that name a moment of a thing as often as the side of a range: another word of a side goes first."""
 
 
 def range_side(words: tuple[str, ...], description: str = "") -> tuple[str, tuple[str, ...]]:
-    """``(test, rest)`` of a bound (``gte`` or ``gt`` for a lower, ``lte`` or ``lt`` for an upper one), else ``("", words)``.
+    """``(test, rest)`` of a bound (``gte``, ``gt`` for a lower, ``lte``, ``lt`` for an upper), else ``("", words)``.
 
     ``after``, ``before``, ``above`` and ``below`` leave the bound itself out unless the description calls it inclusive;
     ``from``, ``to``, ``since``, ``until``, ``min`` and ``max`` take it in.

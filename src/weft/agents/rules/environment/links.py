@@ -139,7 +139,7 @@ def build_link(part: Part, blueprint: Blueprint) -> Outcome:
 
 
 def link_shown(part: Part, blueprint: Blueprint) -> TablePlan | None:
-    """The table of the row that a link or unlink gives back: the link itself where its declared result holds both ids."""
+    """The table of the row that a link or unlink gives back: the link's where its declared result holds both ids."""
     if part.link is None or part.link[1] is None:
         return None
     near, far = part.link[0], part.link[1]

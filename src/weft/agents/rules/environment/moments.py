@@ -19,7 +19,7 @@ _MADE = frozenset(
     listed(
         "created, made, added, posted, sent, placed, booked, registered, submitted, opened, issued, logged, recorded, "
         "uploaded, joined, written, entered, requested, received, announced, ordered, reported, filed, raised, taken, "
-        "inserted, saved, linked, invited, enrolled, started, captured, scheduled, granted, given, hired, rated, signed "
+        "inserted, saved, linked, invited, enrolled, started, captured, scheduled, granted, given, hired, rated "
     )
 )
 _SEND = frozenset({"sent", "posted"})

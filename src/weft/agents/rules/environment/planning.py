@@ -1,8 +1,9 @@
 """Planning: from a spec to tables and parts with every argument's use, before any operation is written."""
 
+import dataclasses
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from weft.agents.rules.environment.actions import action_intent, action_values, needed_for, used_by
 from weft.agents.rules.environment.blueprint import Blueprint, ColumnPlan, Relation, TablePlan
@@ -58,7 +59,7 @@ class ServerPlan:
     spec: McpSpec
     blueprint: Blueprint
     tools: list[ToolPlan]
-    rungs: dict[str, int] = field(default_factory=dict)
+    rungs: dict[str, int] = dataclasses.field(default_factory=dict)
     """How many other readings each argument and tool has."""
 
     @property
@@ -96,7 +97,7 @@ def plan_server(spec: McpSpec, readings: Mapping[str, int] | None = None) -> Ser
     _each([part for part in live if part.intent.reads], _assign_reading, plan.blueprint)
     for part in live:
         if part.problem is None:
-            plan.rungs |= climb(part, plan.blueprint, readings)
+            plan.rungs |= climb(part, readings)
     _each(live, _needs, plan.blueprint)
     _each(live, settle_part, plan.blueprint)
     for table in plan.blueprint.tables:
@@ -461,7 +462,7 @@ def _scope_key(table: TablePlan, blueprint: Blueprint) -> None:
 
 
 def _scope_defaults(table: TablePlan, parts: list[Part], made: list[Part]) -> None:
-    """A listed attribute that reads require and no tool gives starts with a documented value, so that new rows are seen."""
+    """Start an attribute that lists require and no tool gives with a documented value, so that new rows are seen."""
     if not made:
         return
     for part in parts:

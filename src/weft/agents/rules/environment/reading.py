@@ -59,7 +59,8 @@ def _reads_many(part: Part) -> bool:
         return False
     table = part.main()
     selects = any(
-        (field.required or field.alternative or part.when) and scalar_id(field) and _selects(field, table) for field in part.fields
+        (field.required or field.alternative or part.when) and scalar_id(field) and _selects(field, table)
+        for field in part.fields
     )
     pages = any(paging_role(field) in ("limit", "page", "offset", "cursor") for field in part.fields)
     if part.intent.plural and not part.rest:
@@ -281,7 +282,7 @@ def _range_column(field: Field, rest: tuple[str, ...], table: TablePlan, dated: 
 
 
 def _akin(words: tuple[str, ...], column: ColumnPlan) -> bool:
-    """True if a date column's name begins as the words do (``publish`` and ``published_on``, ``release`` and ``released``)."""
+    """True if a date column's name begins as the words do (``publish`` and ``published_on``)."""
     key = [word for word in column.key if word not in ("at", "on", "date", "time")]
     return bool(key) and len(key) == len(words) and all(
         one[:5] == two[:5] and len(one) > 3 for one, two in zip(words, key, strict=True)

@@ -1,7 +1,7 @@
 """Revision: what validation's findings change in the next draft.
 
-A finding takes the next reading of its argument or tool from the ladder; a tool whose readings are used up, or for whose
-finding there is no ladder, is refused. Every round shortens a list, so revision ends.
+A finding takes the next reading of its argument or tool from the ladder; a tool whose readings are used up, or for
+whose finding there is no ladder, is refused. Every round shortens a list, so revision ends.
 """
 
 from collections.abc import Mapping, Sequence

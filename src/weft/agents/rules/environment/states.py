@@ -198,7 +198,7 @@ _PARTICIPLES = {"send": "sent", "post": "posted", "book": "booked", "place": "pl
 
 
 def starting_state(part: Part) -> dict[str, Expr]:
-    """The state of a new row that the tool's own words name: ``send_email`` makes a sent one, ``create_draft`` a draft."""
+    """The state of a new row that the tool's own words name: ``create_draft`` makes a draft."""
     table = part.main()
     names = [_PARTICIPLES.get(part.intent.verb, ""), *part.intent.words, *part.intent.phrase]
     for column in table.columns:

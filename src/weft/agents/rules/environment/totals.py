@@ -61,7 +61,7 @@ class Totals:
     def _refuse(self, name: str, schema: Schema) -> Refused:
         return Refused(
             RefusalCode.RETURN_SCHEMA,
-            f"the declared result needs {name!r}, which counting or adding up {self._table.entity!r} rows does not give",
+            f"the declared result needs {name!r}, which totals of {self._table.entity!r} rows do not give",
             "declare counts, sums or averages of stored attributes, or bind the real server",
             path=f"#/outputSchema/.../{name}",
             value=str(schema.get("type", "")),
@@ -125,7 +125,9 @@ class Totals:
         column = self._number(rest, field)
         if column is None:
             return self._count(where) if counts or set(rest) <= _COUNTS else None
-        value: Expr = Aggregate(op="aggregate", table=self._table.name, fn=fn, column=column.name, where=where)
+        value: Expr = Aggregate.model_validate(
+            {"op": "aggregate", "table": self._table.name, "fn": fn, "column": column.name, "where": where}
+        )
         if field.nullable:
             return value
         fill = field.schema.get("minimum", 0)
@@ -190,7 +192,7 @@ class Totals:
         return self._measure(field, where) if field.type in _NUMBERS else None
 
     def _group_column(self, field: Field) -> ColumnPlan | None:
-        """The column that a property of a group names: by its name, or one of which ``by`` in the tool's name speaks."""
+        """The column that a property of a group names: by its name, or as ``by`` in the tool's name says."""
         if field.is_array or field.type == ColumnType.JSON:
             return None
         words = noun(field.words)

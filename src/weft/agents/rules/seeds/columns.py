@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from weft.agents.rules.seeds.constraints import Constraints
@@ -52,6 +53,11 @@ class ColumnJob:
     constraints: Constraints
     facts: Sequence[RowFacts]
     rng: random.Random
+
+    @cached_property
+    def schemas(self) -> list[ValueSchema]:
+        """The schemas to draw values from; made once, since each is compiled."""
+        return _typed_schemas(self)
 
     @property
     def unique(self) -> bool:
@@ -187,7 +193,7 @@ def value_for(job: ColumnJob, facts: RowFacts) -> Any:
         text = as_moment(job, moment(words, facts, job.rng))
         if job.constraints.met(text):
             return text
-    schemas = _typed_schemas(job)
+    schemas = job.schemas
     for level in (0, 1, 2):
         for schema in schemas:
             for _ in range(ATTEMPTS if level == 0 else 3):

@@ -90,6 +90,8 @@ def _siblings_in_all_of(body: Schema) -> Schema:
 
 def flatten(schema: Schema, root: Schema, depth: int = 0) -> Schema:
     """Return the schema with references resolved and ``allOf`` merged at its top level."""
+    if "$ref" not in schema and "allOf" not in schema and "$dynamicRef" not in schema:
+        return schema
     if depth > 12:
         return {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
     merged = {key: value for key, value in schema.items() if key not in ("$ref", "$dynamicRef", "allOf")}

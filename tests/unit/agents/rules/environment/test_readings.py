@@ -157,9 +157,7 @@ def test_a_bound_maps_to_the_declared_day_and_takes_in_the_last_one() -> None:
 
 def test_no_column_is_called_by_a_bare_preposition() -> None:
     shown = {"app_id": INTEGER, "title": TEXT, "updated_on": DAY}
-    _, draft = draft_of(
-        tool("create_app", schema_of({"title": TEXT})), tool("list_apps", None, rows("apps", shown))
-    )
+    _, draft = draft_of(tool("create_app", schema_of({"title": TEXT})), tool("list_apps", None, rows("apps", shown)))
     assert "on" not in [column.name for column in draft.contracts.schema_.tables[0].columns]
 
 
@@ -265,7 +263,8 @@ def test_things_in_a_holder_are_joined_by_the_table_that_links_them() -> None:
     number = ok(session, "create_watchlist", {"name": "mine"})["id"]
     known = ok(session, "list_apps", {})["apps"][0]
     linked = ok(session, "add_app_to_watchlist", {"watchlist_id": number, "app_id": known["app_id"]})
-    assert linked["added_at"].startswith("20") and not linked["added_at"].startswith("1970")
+    assert linked["added_at"].startswith("20")
+    assert not linked["added_at"].startswith("1970")
     assert ok(session, "list_watchlist_apps", {"watchlist_id": number})["apps"] == [known]
     ok(session, "remove_app_from_watchlist", {"watchlist_id": number, "app_id": known["app_id"]})
     assert ok(session, "list_watchlist_apps", {"watchlist_id": number})["apps"] == []
@@ -308,7 +307,8 @@ def test_a_draft_that_gives_an_email_back_is_an_email() -> None:
 def test_a_required_result_that_nothing_gives_is_counted_as_invented() -> None:
     shown = schema_of({"order_id": INTEGER, "item": TEXT, "total_price": NUMBER})
     _, draft = draft_of(
-        tool("create_order", schema_of({"item": TEXT}), shown), tool("get_order", schema_of({"order_id": INTEGER}), shown)
+        tool("create_order", schema_of({"item": TEXT}), shown),
+        tool("get_order", schema_of({"order_id": INTEGER}), shown),
     )
     assert draft.contracts.contract("create_order").invented_returns == ("total_price",)
     assert draft.contracts.contract("get_order").invented_returns == ()
@@ -328,7 +328,8 @@ def test_revision_takes_the_next_reading_before_it_refuses() -> None:
         draft = author.revise(spec, draft, [finding], seed=3, size=8)
         if draft.refused:
             break
-    assert ["owner_name"] in seen and ["owner_team"] in seen
+    assert ["owner_name"] in seen
+    assert ["owner_team"] in seen
     assert [refusal.code for refusal in draft.refused] == [RefusalCode.NO_EFFECT]
 
 
@@ -349,5 +350,6 @@ def test_a_server_of_these_readings_certifies_whole() -> None:
     )
     result = anyio.run(partial(synthesise, spec, RulesEnvironmentAuthor(), seed=5))
     assert result.refusals == ()
-    assert result.environment is not None and result.environment.certificate is not None
+    assert result.environment is not None
+    assert result.environment.certificate is not None
     assert result.environment.certificate.kind == "stateful"
