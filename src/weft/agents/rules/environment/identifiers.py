@@ -115,7 +115,7 @@ def choose_keys(parts: Sequence[Part], blueprint: Blueprint, generated: Collecti
         blueprint: all tables.
         generated: tools whose rows get a generated key whatever the caller names.
     """
-    common = _account_scope(parts)
+    common = account_scope(parts)
     for table in blueprint.tables:
         if table.id:
             continue
@@ -133,7 +133,7 @@ def choose_keys(parts: Sequence[Part], blueprint: Blueprint, generated: Collecti
                 table.within = _companions(mine, found[0], blueprint, table)
 
 
-def _account_scope(parts: Sequence[Part]) -> set[str]:
+def account_scope(parts: Sequence[Part]) -> set[str]:
     """Argument names that half of the tools require: whose account it is, not which row."""
     tools = {part.tool.name for part in parts}
     counts: dict[str, set[str]] = {}

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from weft.agents.rules.environment.lexicon import ABBREVIATIONS
 from weft.agents.rules.environment.verbs import (
@@ -67,6 +68,7 @@ class Intent:
         return self.kind in WRITE_KINDS
 
 
+@lru_cache(maxsize=8192)
 def noun(words: Words) -> Words:
     """Words as an entity phrase: last word in the singular, abbreviations written out."""
     long: list[str] = []

@@ -12,7 +12,7 @@ from weft.agents.rules.environment.engines import BIND, check_engine
 from weft.agents.rules.environment.entities import make_tables
 from weft.agents.rules.environment.fields import Field, input_fields, union_kinds
 from weft.agents.rules.environment.files import assign_file, file_tools
-from weft.agents.rules.environment.identifiers import choose_keys, id_list, id_parts, refers, scalar_id
+from weft.agents.rules.environment.identifiers import account_scope, choose_keys, id_list, id_parts, refers, scalar_id
 from weft.agents.rules.environment.intents import Intent, name_words, noun, server_prefix, tool_intent
 from weft.agents.rules.environment.ladder import climb, generated_keys
 from weft.agents.rules.environment.lexicon import WRAPPERS
@@ -91,6 +91,9 @@ def plan_server(spec: McpSpec, readings: Mapping[str, int] | None = None) -> Ser
             make_run_table(part, plan.blueprint)
     choose_keys(live, plan.blueprint, generated_keys(readings))
     note_scopes(live)
+    common = account_scope(live)
+    for part in live:
+        part.options["account"] = common
     _each(live, _make_link, plan.blueprint)
     _each([part for part in live if not part.intent.reads], _assign_writing, plan.blueprint)
     _each(live, _grow, plan.blueprint)
@@ -432,7 +435,8 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
         for column in table.columns:
             given = all(any(use.column is column and use.field.required for use in part.uses) for part in made)
             scoped = any(table.find(words) is column for words in table.scope)
-            if column.references and column.references != table.name and given and (made or scoped):
+            always = given and (made or scoped) and _every_insert_gives(column, table, parts)
+            if column.references and column.references != table.name and always:
                 column.nullable = False
             kept = (ColumnRole.ID, ColumnRole.CREATED, ColumnRole.UPDATED)
             if column.shown and column.role not in kept and (given or column.fallback is not None):
@@ -442,12 +446,18 @@ def _finish_tables(parts: list[Part], blueprint: Blueprint) -> None:
                     column.constant = column.type not in (ColumnType.BOOLEAN, ColumnType.JSON) and not column.enum
             if given and made and not column.references and _always_given(column, table, parts):
                 column.nullable = False
-            if given and _is_scope(column, table):
+            if given and _is_scope(column, table) and _every_insert_gives(column, table, parts):
                 column.role = ColumnRole.KEY
                 column.nullable = False
         _scope_key(table, blueprint)
         _scope_defaults(table, parts, made)
     blueprint.ordered()
+
+
+def _every_insert_gives(column: ColumnPlan, table: TablePlan, parts: list[Part]) -> bool:
+    """True if no tool that runs something or sets a row makes one without the column's value."""
+    inserts = [p for p in parts if p.problem is None and p.table is table and p.intent.kind in ("run", "upsert", "set")]
+    return all(any(use.column is column and use.field.required for use in part.uses) for part in inserts)
 
 
 def _scope_key(table: TablePlan, blueprint: Blueprint) -> None:

@@ -296,6 +296,8 @@ def _refuse_invented(field: Field, part: Part, table: TablePlan, blueprint: Blue
     base, suffix = id_parts(field)
     hint = field.description.lower()
     spoken = len(hint.split()) >= 2 or blueprint.by_phrase(base) is not None
+    if field.name in part.options.get("account", ()):
+        return
     if suffix or spoken or (scalar_id(field) and part.intent.kind == "get"):
         return
     if scalar_id(field) and any(other.required and other is not field for other in part.fields):

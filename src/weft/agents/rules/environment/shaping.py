@@ -35,7 +35,9 @@ _WRAPS = frozenset(
     listed("data, result, item, record, response, object, resource, output, body, detail, value, content ")
 )
 _TRUE = frozenset({"success", "ok", "succeeded", "successful", "acknowledged", "valid", "found", "changed", "applied"})
-_DONE = frozenset(listed("deleted, removed, created, updated, archived, sent, added, cancelled, saved, moved, copied "))
+_DONE = frozenset(
+    listed("deleted, dropped, removed, created, updated, archived, sent, added, cancelled, saved, moved, copied ")
+)
 _CHANGED = _DONE | frozenset(listed("changed, affected, modified, processed, assigned, marked, succeeded, handled "))
 _EMPTY = frozenset(
     listed(
@@ -435,6 +437,9 @@ class Shaper:
         return self._other(field, flat)
 
     def _deleted(self, field: Field) -> Expr | None:
+        counted = set(field.words) <= _CHANGED | {"count", "number", "of", "total", "rows", "documents"}
+        if field.schema.get("type") in ("integer", "number") and counted and self._table.find(field.words) is None:
+            return var("deleted")
         column = self._table.find(field.words)
         if names_main(field, self._table, self._blueprint) >= 2:
             column = self._table.column(self._table.id)

@@ -3,6 +3,7 @@
 import keyword
 import re
 import unicodedata
+from functools import lru_cache
 
 _IRREGULAR = {
     "people": "person",
@@ -71,6 +72,7 @@ _IRREGULAR = {
 }
 
 
+@lru_cache(maxsize=8192)
 def tokens(name: str) -> tuple[str, ...]:
     """Split an identifier of any style into lower-case words: ``getIssueIDs`` -> get, issue, ids."""
     text = unicodedata.normalize("NFKC", name)
@@ -95,6 +97,7 @@ def tokens(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in words if word)
 
 
+@lru_cache(maxsize=8192)
 def singular(word: str) -> str:
     """The singular of an English noun; other words come back as they are."""
     if word in _IRREGULAR:

@@ -226,6 +226,10 @@ def _attribute(field: Field, part: Part, table: TablePlan, blueprint: Blueprint)
     if taken and field.name != column.field and column.role != ColumnRole.ID:
         # Two arguments of one call are two attributes, however much their names are alike.
         column = table.another(field_for, column, provenance=Provenance.DECLARED, evidence=evidence)
+    if field.is_array and column.type != ColumnType.JSON:
+        # A list of values is no value of a scalar attribute of much the same name.
+        alone = replace(column, references=None)
+        column = table.another(field_for, alone, provenance=Provenance.DECLARED, evidence=evidence)
     if column.role in (ColumnRole.CREATED, ColumnRole.UPDATED):
         column.role = ColumnRole.ATTRIBUTE
     if column.role == ColumnRole.ID and part.intent.kind in SELECTS and part.one("identifier") is not None:

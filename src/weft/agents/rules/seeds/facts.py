@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from weft.agents.rules.seeds.vocabulary.business import COMPANIES
 from weft.agents.rules.seeds.vocabulary.people import FAMILY, GIVEN
@@ -32,12 +33,14 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", ascii_text(text).lower()).strip("-") or "item"
 
 
+@lru_cache(maxsize=8192)
 def words_of(name: str) -> tuple[str, ...]:
     """Return the lower-case words of an identifier: ``createdAt``, ``created_at`` and ``Created-At`` are alike."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return tuple(re.findall(r"[a-z]+|[0-9]+", spaced.lower()))
 
 
+@lru_cache(maxsize=8192)
 def singular(word: str) -> str:
     """Return a plain English singular of a lower-case word."""
     if word.endswith("ies") and len(word) > 4:
