@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from weft.agents.rules.tasks.author import RulesTaskAuthor
+from weft.errors import IntegrityError
 from weft.evolve.attribute import attribute
 from weft.evolve.failure import Failure, failures_in
 from weft.evolve.probes import EnvironmentProbe
@@ -15,6 +17,7 @@ from weft.records.environment import Environment
 from weft.records.library import AtomicLibrary
 from weft.records.revision import Attribution
 from weft.records.rollout import SampledRollout
+from weft.records.task import EnvironmentPin
 from weft.records.trace import Trajectory
 from weft.rollouts.react import ReactHarness
 from weft.tasks.atomic import build_atomic
@@ -41,17 +44,47 @@ def rollout_piece(payload: JSON) -> SampledRollout:
     Args:
         payload: ``{"out", "task", "view", "disclosure", "seed", "retries", "noise"}``.
     """
-    folder = RunFolder(Path(payload["out"]))
-    task, solution, state = folder.read_composed(payload["task"])
-    environments = {pin.name: folder.read_environment(pin.name) for pin in task.environments}
+    shelf = _shelf(payload["out"])
+    task, solution, state = shelf.folder.read_composed(payload["task"])
+    environments = {pin.name: shelf.environment(pin) for pin in task.environments}
     staged = stage_composed(task, solution, environments, state.states)
-    return asyncio.run(_sample(staged, payload))
+    return asyncio.run(_sample(staged, payload, shelf))
 
 
-async def _sample(staged: Staged, payload: Mapping[str, JSON]) -> SampledRollout:
-    host = LocalHost()
+class Shelf:
+    """What the rollouts of one run share on a worker: environments read once, backends compiled once."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = RunFolder(root)
+        self.host = LocalHost()
+        self.probe = EnvironmentProbe()
+        self._environments: dict[tuple[str, str], Environment] = {}
+
+    def environment(self, pin: EnvironmentPin) -> Environment:
+        """Return a pinned environment.
+
+        Raises:
+            IntegrityError: the folder holds another version than the task pins.
+        """
+        key = (pin.name, pin.hash)
+        if key not in self._environments:
+            found = self.folder.read_environment(pin.name)
+            if found.hash != pin.hash:
+                have, want = found.hash[:12], pin.hash[:12]
+                raise IntegrityError(f"environment {pin.name!r} is {have}, the task pins {want}; run `weft run` again")
+            self._environments[key] = found
+        return self._environments[key]
+
+
+@lru_cache(maxsize=2)
+def _shelf(root: str) -> Shelf:
+    """Return the worker's shelf for a run; it saves reading and compiling and changes no result."""
+    return Shelf(Path(root))
+
+
+async def _sample(staged: Staged, payload: Mapping[str, JSON], shelf: Shelf) -> SampledRollout:
     trajectory = await sample(
-        host,
+        shelf.host,
         ReactHarness(),
         staged.episode,
         scripted(staged.plan, noise=payload["noise"]),
@@ -60,8 +93,8 @@ async def _sample(staged: Staged, payload: Mapping[str, JSON]) -> SampledRollout
         sampling=Sampling(retries=payload["retries"]),
         seed=payload["seed"],
     )
-    probe = EnvironmentProbe()
-    attributions = [await attribute(host, failure, probe) for failure in failures_of(staged, trajectory)]
+    failures = failures_of(staged, trajectory)
+    attributions = [await attribute(shelf.host, failure, shelf.probe) for failure in failures]
     return SampledRollout(trajectory=trajectory, attributions=tuple(attributions))
 
 
