@@ -38,7 +38,9 @@ _TRUE = frozenset({"success", "ok", "succeeded", "successful", "acknowledged", "
 _DONE = frozenset(
     listed("deleted, dropped, removed, created, updated, archived, sent, added, cancelled, saved, moved, copied ")
 )
-_CHANGED = _DONE | frozenset(listed("changed, affected, modified, processed, assigned, marked, succeeded, handled "))
+_CHANGED = _DONE | frozenset(
+    listed("inserted, changed, affected, modified, processed, assigned, marked, succeeded, handled ")
+)
 _EMPTY = frozenset(
     listed(
         "error, errors, warning, warnings, note, notes, issues, skipped, failed, failures, hint, hints, "
@@ -97,6 +99,7 @@ class Shaper:
         self._table = outcome.table or part.main()
         self._resolver = Resolver(part.tool.output_schema or {})
         self._listed = False
+        self._carried = False
         self.invented: list[str] = []
         """Required properties for which only a constant could be given."""
 
@@ -324,6 +327,7 @@ class Shaper:
         if not properties:
             raise self._refuse(name, schema)
         carrier = self._carrier(properties)
+        self._carried = self._carried or bool(carrier)
         fields: dict[str, Expr] = {}
         for field in properties:
             made = self._envelope(field, carrier, len(properties))
@@ -401,7 +405,7 @@ class Shaper:
 
     def _list_envelope(self, field: Field, flat: str) -> Expr | None:
         kind = field.schema.get("type")
-        if kind in ("integer", "number") and flat in _CHANGED and not self._part.intent.reads:
+        if kind in ("integer", "number") and _counts_changes(field) and not self._part.intent.reads:
             return self._total()
         paged = _PAGE.get(flat)
         if kind in ("integer", "number") and (flat in _COUNTS or flat.endswith("_count") or flat.startswith("total")):
@@ -437,8 +441,8 @@ class Shaper:
         return self._other(field, flat)
 
     def _deleted(self, field: Field) -> Expr | None:
-        counted = set(field.words) <= _CHANGED | {"count", "number", "of", "total", "rows", "documents"}
-        if field.schema.get("type") in ("integer", "number") and counted and self._table.find(field.words) is None:
+        counted = field.schema.get("type") in ("integer", "number") and _counts_changes(field)
+        if counted and self._table.find(field.words) is None:
             return var("deleted")
         column = self._table.find(field.words)
         if names_main(field, self._table, self._blueprint) >= 2:
@@ -469,6 +473,11 @@ class Shaper:
             return self._message()
         if field.enum:
             return self._constant(field, field.enum[0])
+        beside = self._carried or self._outcome.kind == "deleted"
+        empty = field.is_array and not field.schema.get("minItems") and not self._part.intent.reads
+        if beside and (empty or field.schema.get("type") in ("boolean", "integer", "number")):
+            # Beside the rows that the state gives, and counted as invented.
+            return self._constant(field, _neutral(field))
         raise self._refuse(name, field.schema)
 
     def _message(self) -> Expr:
@@ -489,6 +498,11 @@ def _of_the_call(field: Field) -> bool:
     """True if a required ``status`` tells how the call went: a free text, or values such as ``ok`` and ``error``."""
     values = {str(value).lower() for value in field.enum}
     return field.required and (len(values) <= 1 or bool(values & {"ok", "success", "succeeded", "error", "failure"}))
+
+
+def _counts_changes(field: Field) -> bool:
+    """True if a number's name says how many rows the call changed (``deletedCount``, ``updated``)."""
+    return set(field.words) <= _CHANGED | {"count", "number", "of", "total", "rows", "documents"}
 
 
 def _widen_enum(column: ColumnPlan, field: Field) -> None:
