@@ -7,6 +7,7 @@ over stdio, asked for their tools, and ended. No tool of theirs is called. See e
 """
 
 import argparse
+import shlex
 import subprocess
 import sys
 import venv
@@ -23,7 +24,7 @@ def main() -> int:
     options = parser.parse_args()
     programs = install(options.out / "servers")
     specs = options.out / "specs.json"
-    stdio = [word for package in PACKAGES for word in ("--stdio", str(programs / package))]
+    stdio = [word for package in PACKAGES for word in ("--stdio", shlex.quote(str(programs / package)))]
     code = weft("catalog", "import", *stdio, "--timeout", "60", "--out", str(specs))
     if code or options.import_only:
         return code

@@ -1,6 +1,7 @@
 """`weft catalog` as a user runs it: exit codes, one JSON document, files that read back."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,7 @@ def test_a_live_server_is_listed_and_what_it_declared_is_kept(tmp_path: Path) ->
     script = tmp_path / "server.py"
     script.write_text(SERVER, encoding="utf-8")
     out = tmp_path / "noisy.json"
-    result = weft("catalog", "import", "--stdio", f"{sys.executable} {script}", "--out", out, "--json")
+    result = weft("catalog", "import", "--stdio", shlex.join([sys.executable, str(script)]), "--out", out, "--json")
     assert result.exit_code == 0
     got = document(result)
     assert got["warnings"][0]["value"] == "Server mode: STDIO"

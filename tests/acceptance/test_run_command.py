@@ -165,3 +165,15 @@ def test_an_output_folder_that_cannot_be_written_is_a_clear_message(specs: Path,
     assert done.returncode in (1, 2)
     assert "file" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_folder_of_another_run_is_replaced_with_a_warning(specs: Path, tmp_path: Path) -> None:
+    first = weft(*arguments(specs, tmp_path))
+    again = weft(*arguments(specs, tmp_path))
+    assert (first.returncode, again.returncode) == (0, 0)
+    assert "other options" not in again.stderr
+    other = weft("run", "--specs", str(specs), "--tasks", "1", "--atomic", "3", "--seed", "8", "--out", str(tmp_path))
+    assert "seed 7, now 8" in other.stderr
+    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    kept = {path.stem for path in (tmp_path / "tasks" / "atomic" / "public").glob("*.json")}
+    assert len(kept) == summary["atomic_tasks"]

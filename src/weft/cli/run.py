@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from weft.cli.options import Json, Out, Seed
-from weft.cli.output import print_json
+from weft.cli.output import people, print_json
 from weft.cli.progress import shown_progress
-from weft.wiring.run import RunOptions, run_all
+from weft.wiring.run import RunOptions, other_run, run_all
 
 app = typer.Typer()
 
@@ -60,6 +60,9 @@ def run(
         workers=workers
         or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)),
     )
+    replaced = other_run(options)
+    if replaced:
+        people().print(f"weft: {out} holds a run with other options ({replaced}); it is replaced", markup=False)
     with shown_progress() as progress:
         result = run_all(options, progress)
     if as_json:

@@ -17,9 +17,10 @@ from weft.agents.rules.composition.author import RulesCompositionAuthor
 from weft.catalog.domains import labelled
 from weft.catalog.dumps import read_specs
 from weft.dashboard.report import render_report
+from weft.errors import FormatError
 from weft.hosts.local import LocalHost
 from weft.records.base import JSON
-from weft.records.codec import content_hash, dump_lines, parse_record, plain, pretty
+from weft.records.codec import content_hash, dump_lines, parse_json, parse_record, plain, pretty
 from weft.records.composition import CompositionResult
 from weft.records.environment import Environment
 from weft.records.library import AtomicLibrary
@@ -104,6 +105,18 @@ class _Clock:
 
     def seconds(self) -> float:
         return round(time.monotonic() - self.started, 3)
+
+
+def other_run(options: RunOptions) -> str:
+    """Return what the output folder holds of a run with other options, in words; empty if nothing."""
+    try:
+        kept = parse_json((options.out / "summary.json").read_bytes(), "summary.json")
+        before = dict(kept["options"])
+    except (OSError, FormatError, KeyError, TypeError, ValueError):
+        return ""
+    now = options.recorded()
+    differing = [f"{name} {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]]
+    return "; ".join(differing)
 
 
 def run_all(options: RunOptions, progress: Progress) -> RunResult:

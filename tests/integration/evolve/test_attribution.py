@@ -121,10 +121,11 @@ def test_a_reference_that_is_rejected_where_another_attempt_was_accepted_is_the_
     failure, trajectory = passing
     staged = stage(system, TASK)
     assert staged is not None
-    node = staged.plan[0]
-    part = node.solution.model_copy(update={"reply_text": "Nothing.", "reference": ()})
-    plan = (type(node)(node.id, part, node.inputs, node.bound), *staged.plan[1:])
-    segment = failure.segment.model_copy(update={"checks": {"x": False}})
+    node = next(node for node in staged.plan if node.solution.verifier.changes)
+    part = node.solution.model_copy(update={"reply_text": "Nothing.", "reply": (), "reference": ()})
+    idle = type(node)(node.id, part, node.inputs, node.bound)
+    plan = tuple(idle if one.id == node.id else one for one in staged.plan)
+    segment = failure.segment.model_copy(update={"node": node.id, "checks": {"x": False}})
     wrong = failure_at(staged.episode, plan, trajectory, segment, node.id, frozenset({node.id}))
     found = blamed(wrong)
     assert found.component is Component.TASK
