@@ -74,9 +74,7 @@ class LocalModel:
         try:
             from transformers import AutoModelForCausalLM, AutoTokenizer
         except ImportError as error:
-            raise MissingExtra(
-                "torch and transformers are not installed: run scripts/install train in the checkout, or install the extra 'train'"
-            ) from error
+            raise MissingExtra("torch and transformers are not installed: run scripts/install train") from error
         try:
             module = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True).float().eval()
             fast = AutoTokenizer.from_pretrained(folder, local_files_only=True).backend_tokenizer

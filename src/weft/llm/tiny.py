@@ -30,9 +30,7 @@ def tiny_tokenizer(texts: Iterable[str], *, vocabulary: int = 1024) -> ChatToken
     try:
         from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
     except ImportError as error:
-        raise MissingExtra(
-            "tokenizers is not installed: run scripts/install train in the checkout, or install the extra 'train'"
-        ) from error
+        raise MissingExtra("tokenizers is not installed: run scripts/install train") from error
     tokenizer: Any = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -64,9 +62,7 @@ def tiny_model(tokenizer: ChatTokenizer, *, seed: int, hidden: int = 64, layers:
         import torch
         from transformers import Qwen3Config, Qwen3ForCausalLM
     except ImportError as error:
-        raise MissingExtra(
-            "torch and transformers are not installed: run scripts/install train in the checkout, or install the extra 'train'"
-        ) from error
+        raise MissingExtra("torch and transformers are not installed: run scripts/install train") from error
     config = Qwen3Config(
         vocab_size=tokenizer.size,
         hidden_size=hidden,

@@ -22,9 +22,7 @@ class ChatTokenizer:
         try:
             import tokenizers
         except ImportError as error:
-            raise MissingExtra(
-                "tokenizers is not installed: run scripts/install train in the checkout, or install the extra 'train'"
-            ) from error
+            raise MissingExtra("tokenizers is not installed: run scripts/install train") from error
         described = tokenizer if isinstance(tokenizer, str) else tokenizer.to_str()
         self._markup = tokenizers.Tokenizer.from_str(described)
         self._text = tokenizers.Tokenizer.from_str(described)

@@ -103,7 +103,7 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError as error:
-        raise MissingExtra("torch is not installed: pip install 'weft[train]'") from error
+        raise MissingExtra("torch is not installed: run scripts/install train") from error
     return torch
 
 

@@ -126,9 +126,7 @@ def require_extra() -> None:
     """
     absent = [name for name in EXTRA if importlib.util.find_spec(name) is None]
     if absent:
-        raise MissingExtra(
-            f"weft rl train needs {', '.join(absent)}: run scripts/install train in the checkout, or install the extra 'train'"
-        )
+        raise MissingExtra(f"weft rl train needs {', '.join(absent)}: run scripts/install train")
 
 
 def walk_once(options: RlOptions, progress: Progress) -> RlResult:

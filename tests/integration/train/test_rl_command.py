@@ -80,7 +80,7 @@ def test_without_the_extra_the_message_names_it(
     found = importlib.util.find_spec
     monkeypatch.setattr(rl.importlib.util, "find_spec", lambda name: None if name == "torch" else found(name))
     assert weft("rl", "train", "--run", str(run)) == 1
-    assert "weft rl train needs torch: pip install 'weft[train]'" in capsys.readouterr().err
+    assert "weft rl train needs torch: run scripts/install train" in capsys.readouterr().err
     assert not (run / "rl").exists()
 
 
