@@ -5,7 +5,7 @@ import re
 from weft.agents.rules.environment.fields import Field
 from weft.agents.rules.environment.intents import Intent
 from weft.agents.rules.environment.refused import Refused
-from weft.agents.rules.environment.words import listed
+from weft.agents.rules.environment.words import listed, tokens
 from weft.records.spec import RefusalCode, ToolSpec
 from weft.records.state import ColumnType
 
@@ -33,6 +33,10 @@ _WEB_HINT = re.compile(
     r"\b(search(es)? the web|web search|search engine|internet search|live web|web ?page|crawl|scrape|any url)\b",
     re.IGNORECASE,
 )
+_CLOCK = re.compile(
+    r"(get |fetch |read |show |tell |what is )?(the )?(current |local |server |system |utc )*"
+    r"(time|date|datetime|date time|time stamp|timestamp|clock|now|today)( now| today)?( in .*)?"
+)
 _COMPUTES = "it computes a result and stores nothing"
 
 
@@ -46,6 +50,10 @@ def check_engine(tool: ToolSpec, intent: Intent | None, fields: list[Field]) -> 
     _check_code(required, tool)
     _check_query(required, tool)
     _check_world(tool, intent, required)
+    if _CLOCK.fullmatch(" ".join(tokens(tool.name))):
+        raise Refused(
+            RefusalCode.STATELESS, "it tells the time of the machine and stores nothing", BIND, value=tool.name
+        )
     if intent is not None and intent.kind == "compute":
         _check_compute(tool, intent)
 
