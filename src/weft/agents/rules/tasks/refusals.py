@@ -11,8 +11,8 @@ from weft.agents.rules.tasks.addressing import addressing
 from weft.agents.rules.tasks.drafting import Sketch, Workshop, finish
 from weft.agents.rules.tasks.finding import Found, Reader, call_of, phrase_of, told_by
 from weft.agents.rules.tasks.fresh import fits, statable
-from weft.agents.rules.tasks.verbs import verb_of
-from weft.agents.rules.tasks.words import label, value_words
+from weft.agents.rules.tasks.verbs import saying
+from weft.agents.rules.tasks.words import label, noun, value_words
 from weft.records.contract import Transition
 from weft.records.library import AtomicDraft, RefusalEvidence
 from weft.records.state import Column, Row, Table
@@ -138,4 +138,6 @@ def _draft(shop: Workshop, action: Action, found: Found, reasons: tuple[str, ...
     sketch.reply = [ReplyPart(name="refusal", source=source, kind="refusal")]
     sketch.reply_text = reply
     sketch.completion = ["Nothing is changed.", "The reply says that it was not done, and why."]
-    return finish(shop, sketch, "act", {"target": found.phrase, "verb": verb_of(action), "with": ""})
+    said = saying(action, [noun(table) for table in shop.schema.tables])
+    target = f"the {said.whose} of {found.phrase}" if said.whose else found.phrase
+    return finish(shop, sketch, "act", {"target": target, "verb": said.verb, "with": said.tail})

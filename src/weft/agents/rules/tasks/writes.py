@@ -1,7 +1,7 @@
 """Drafts of tasks that change something: create, update, correct, move on, delete, link, bulk (Weft 3.1.2)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weft.agents.rules.tasks.actions import IDLE, Action, Parameter, missing_required, table_of
 from weft.agents.rules.tasks.addressing import address, addressing, looked_up
@@ -15,7 +15,7 @@ from weft.agents.rules.tasks.drafting import (
     told_value,
 )
 from weft.agents.rules.tasks.finding import Found, call_of, constant, refers_to
-from weft.agents.rules.tasks.verbs import EDITING, verb_of
+from weft.agents.rules.tasks.verbs import EDITING, saying, verb_of
 from weft.agents.rules.tasks.words import article, field_label, label, listed, meaning, noun, split, value_words
 from weft.records.base import JSON
 from weft.records.library import AtomicDraft
@@ -25,6 +25,13 @@ from weft.records.task import BuildList, Given, Source
 MOST_OPTIONAL = 2
 MOVING = frozenset({"move on", "mark", "move", "advance", "track"})
 """Verbs of a change of state that names the new state."""
+REACHING = frozenset({"move", "reschedule", "transfer", "assign", "reassign", "rename", "migrate", "upgrade",
+                      "downgrade", "promote", "demote", "convert", "relocate", "postpone", "forward", "send",
+                      "switch", "reroute", "allocate", "copy"})  # fmt: skip
+"""Verbs whose values say where to: ``reschedule the visit to the slot ...``."""
+ASIDE = frozenset({"reason", "note", "notes", "comment", "comments", "message", "text", "body", "from", "by",
+                   "quantity", "amount", "subject", "description", "title"})  # fmt: skip
+"""Words of values that go with an act and are not what it leads to."""
 ATTRIBUTES = ("attribute", "status", "quantity", "content", "option")
 
 
@@ -254,9 +261,14 @@ def _said(
         return _said_create(shop, sketch, action, table, written)
     phrase = written.targets[0]
     slots = {"target": phrase}
+    said = saying(action, [noun(other) for other in shop.schema.tables])
+    if said.tail.startswith((" for ", " to ")) and (written.told or written.references):
+        said = replace(said, tail="")  # the values say it better
     founds = written.founds
     if len(written.targets) > 1:
-        slots.update(targets=listed(written.targets), verb=verb_of(action), **{"with": _with(written, table)})
+        slots.update(
+            targets=listed(written.targets), verb=said.verb, **{"with": said.tail + _with(written, table, said.verb)}
+        )
         return finish(shop, sketch, "bulk", slots, founds=founds)
     intent = action.case.intent
     if intent == "delete" and not written.told and not written.references:
@@ -266,9 +278,14 @@ def _said(
         slots.update(first=written.references[0][1].phrase, second=phrase, with_more=more and f" Do it{more}.")
         return finish(shop, sketch, intent, slots, founds=founds)
     plain = intent in ("update", "upsert") or _only_status(written)
-    if plain and verb_of(action) in EDITING | MOVING and (written.told or written.references):
+    if said.verb == "rename" and len(written.told) == 1 and not written.references:
+        slots.update(verb="rename", **{"with": f" to {written.told[0][1]}"})
+        return finish(shop, sketch, "act", slots, founds=founds)
+    if plain and not said.tail and said.verb in EDITING | MOVING and (written.told or written.references):
         return _said_update(shop, sketch, action, table, written, slots)
-    slots.update(verb=verb_of(action), **{"with": _with(written, table)})
+    if said.whose:
+        slots["target"] = f"the {said.whose} of {phrase}"
+    slots.update(verb=said.verb, **{"with": said.tail + _with(written, table, said.verb)})
     return finish(shop, sketch, "act", slots, founds=founds)
 
 
@@ -360,8 +377,16 @@ def _pairs(written: Written, table: Table) -> list[tuple[str, str]]:
     return pairs + [(_name(item, table), found.phrase) for item, found in written.references]
 
 
-def _with(written: Written, table: Table, *, references: bool = True) -> str:
-    told = [_said_pair(_name(item, table), words, item) for item, words in written.told]
+def _with(written: Written, table: Table, verb: str = "", *, references: bool = True) -> str:
+    """Return what goes with an act: `` to the stage won``, `` because of "a typo"``, `` with the note "Hi."``."""
+    told = [(item, _said_pair(_name(item, table), words, item)) for item, words in written.told]
     if references:
-        told += [_said_reference(item, found, table) for item, found in written.references]
-    return f" with {listed(told)}" if told else ""
+        told += [(item, _said_reference(item, found, table)) for item, found in written.references]
+    reasons = [words for item, words in written.told if split(item.leaf)[-1:] == ["reason"]]
+    aside = [said for item, said in told if set(split(item.leaf)) & ASIDE or item.schema.get("type") == "boolean"]
+    asides = [said for item, said in told if said in aside and split(item.leaf)[-1:] != ["reason"]]
+    main = [said for item, said in told if said not in aside]
+    lead = "to" if verb.split(" ")[0] in REACHING else "with"
+    text = f" {lead} {listed(main)}" if main else ""
+    text += f" because of {listed(reasons)}" if reasons else ""
+    return text + (f" with {listed(asides)}" if asides else "")
