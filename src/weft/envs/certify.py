@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from weft import __version__
-from weft.envs.fidelity import argument_fidelity, fidelity_counts
+from weft.envs.fidelity import argument_fidelity, fidelity_counts, unenforced_rules
 from weft.envs.report import ToolReport
 from weft.envs.validation import Validation
 from weft.records.certificate import EnvironmentCertificate, ToolCertificate
@@ -119,6 +119,6 @@ def tool_certificate(tool: ToolSpec, contract: Contract, report: ToolReport, acc
         effect=contract.effect,
         soundness=report.checks(),
         arguments=argument_fidelity(contract, report),
-        not_enforced=tuple(unenforced_keywords(tool.input_schema)),
+        not_enforced=(*unenforced_keywords(tool.input_schema), *unenforced_rules(contract)),
         accuracy=report.accuracy,
     )

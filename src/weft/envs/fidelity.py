@@ -12,6 +12,9 @@ from weft.records.spec import Provenance, ToolSpec
 REASON = re.compile(r"[a-z][a-z_]*\b")
 """An inert argument's evidence starts with its typed reason: ``timeout``, ``locale``, ``credential`` ..."""
 
+LONGEST = 160
+"""Characters of a stated rule that a certificate quotes."""
+
 
 def check_fidelity(tool: ToolSpec, contract: Contract, report: ToolReport) -> None:
     """Note what the meaning of a tool's arguments and its annotations forbid.
@@ -59,10 +62,17 @@ def argument_fidelity(contract: Contract, report: ToolReport) -> tuple[ArgumentF
     return tuple(found)
 
 
+def unenforced_rules(contract: Contract) -> tuple[str, ...]:
+    """Return the rules that the tool's description states and its contract does not enforce, shortened."""
+    lines = [" ".join(rule.text.split()) for rule in contract.stated_rules if not rule.enforced]
+    return tuple(f"description: {line if len(line) <= LONGEST else line[: LONGEST - 3] + '...'}" for line in lines)
+
+
 def fidelity_counts(contracts: ContractSet) -> Mapping[str, dict[str, int]]:
     """Return how many arguments, columns and returns are declared, inferred, invented or inert.
 
     A tool's result counts once, and each of its properties that is a constant of the author once more, as invented.
+    ``rules`` counts what the descriptions state beyond the schemas: ``enforced`` and ``unenforced``.
     """
     counts: dict[str, dict[str, int]] = {
         part: {provenance.value: 0 for provenance in Provenance} for part in ("arguments", "columns", "returns")
@@ -76,4 +86,8 @@ def fidelity_counts(contracts: ContractSet) -> Mapping[str, dict[str, int]]:
     for table in contracts.schema_.tables:
         for column in table.columns:
             counts["columns"][column.provenance.value] += 1
-    return {part: {name: n for name, n in found.items() if n} for part, found in counts.items()}
+    shown = {part: {name: n for name, n in found.items() if n} for part, found in counts.items()}
+    rules = [rule.enforced for contract in contracts.contracts for rule in contract.stated_rules]
+    if rules:
+        shown["rules"] = {"enforced": rules.count(True), "unenforced": rules.count(False)}
+    return shown

@@ -36,7 +36,8 @@ class ToolCertificate(Record):
         effect: read or write, as proven.
         soundness: the checks.
         arguments: the fidelity of each argument.
-        not_enforced: schema keywords carried but not enforced, with their JSON path.
+        not_enforced: schema keywords carried but not enforced, with their JSON path, and rules that the description
+            states and the contract does not keep, as ``description: <sentence>``.
         accuracy: share of its test calls that passed (Agent-World's Acc).
     """
 
@@ -59,7 +60,8 @@ class EnvironmentCertificate(Record):
         soundness: environment-wide checks.
         tools: per served tool.
         refused: tools that are not served, with reasons.
-        fidelity: counts by provenance over arguments, columns and returns.
+        fidelity: counts by provenance over arguments, columns and returns, and of ``rules`` that descriptions state:
+            ``enforced`` and ``unenforced``.
         author: rules or model.
         weft: version of the rules that proved it.
     """

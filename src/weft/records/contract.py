@@ -252,6 +252,20 @@ class Case(Record):
     writes: tuple[str, ...] = ()
 
 
+class StatedRule(Record):
+    """A rule of behaviour that the tool's description states beyond its schema.
+
+    Attributes:
+        text: the sentence, or the part of it that states the rule.
+        enforced: an operation of the contract rejects, orders or compares as the rule says.
+        by: that operation, in words; empty when nothing enforces the rule.
+    """
+
+    text: str
+    enforced: bool
+    by: str = ""
+
+
 class Contract(Record):
     """The executable contract of one tool.
 
@@ -267,6 +281,7 @@ class Contract(Record):
         errors: codes that a caller can meet, besides ``invalid_argument`` of the schema.
         invented_returns: properties of the result that the schema requires and nothing declared supports: they are
             constants, at least until a row is changed.
+        stated_rules: what the description promises beyond the schema, and whether the contract keeps it.
     """
 
     tool: str
@@ -279,6 +294,7 @@ class Contract(Record):
     returns_declared: bool = False
     errors: tuple[str, ...] = ()
     invented_returns: tuple[str, ...] = ()
+    stated_rules: tuple[StatedRule, ...] = ()
 
 
 class ContractSet(Record):

@@ -6,6 +6,7 @@ from weft.agents.rules.environment.assembly import assemble
 from weft.agents.rules.environment.planning import plan_server
 from weft.agents.rules.environment.refused import Refused
 from weft.agents.rules.environment.revision import Overrides, overrides_of, revised
+from weft.agents.rules.environment.stated import stated_rules
 from weft.agents.rules.seeds import seed_state
 from weft.records.contract import Contract, ContractSet
 from weft.records.draft import EnvironmentDraft, Finding
@@ -66,4 +67,10 @@ def draft_contracts(spec: McpSpec, overrides: Overrides) -> tuple[ContractSet, l
             contracts.append(assemble(tool, plan.blueprint, taken))
         except Refused as problem:
             refused.append(problem.refusal(subject))
-    return ContractSet(schema=plan.blueprint.schema(), contracts=tuple(contracts)), refused
+    schema = plan.blueprint.schema()
+    told = {tool.tool.name: tool.tool.description for tool in plan.tools}
+    stated = [
+        contract.model_copy(update={"stated_rules": stated_rules(told[contract.tool], contract, schema)})
+        for contract in contracts
+    ]
+    return ContractSet(schema=schema, contracts=tuple(stated)), refused
