@@ -22,7 +22,9 @@ def action(name: str, table: str, to: str = "", label: str = "") -> Action:
     )  # fmt: skip
     case = Case(intent="transition", table=table, operations=moves, returns=Const(op="const", value=None))
     spec = ToolSpec(name=name, description="", input_schema=SCHEMA, declared={"name": name})
-    return Action(Contract(tool=name, function=name, effect="write", cases=(case,)), case, spec, label, ())
+    return Action(
+        Contract(tool=name, function=name, effect="write", cases=(case,), returns_schema={}), case, spec, label, ()
+    )
 
 
 @pytest.mark.parametrize(
