@@ -7,6 +7,7 @@ from typing import Any
 from weft.agents.rules.environment.blueprint import Blueprint
 from weft.agents.rules.environment.bulk import relabel
 from weft.agents.rules.environment.change import build_delete, build_set, build_transition, build_update
+from weft.agents.rules.environment.conditions import keep_stated
 from weft.agents.rules.environment.create import build_copy, build_create, build_upsert
 from weft.agents.rules.environment.engines import BIND
 from weft.agents.rules.environment.file_results import file_result
@@ -107,6 +108,7 @@ def _outcome(part: Part, blueprint: Blueprint) -> Outcome:
     if "file" in part.options:
         return build_file(part)
     outcome = _BUILDERS[part.intent.kind](part, blueprint)
+    keep_stated(part, outcome, blueprint)
     for use in part.role("dry_run"):
         _dry_run(use, outcome)
     return outcome
@@ -175,9 +177,7 @@ def _case(part: Part, outcome: Outcome, returns: Expr, when: dict[str, Any]) -> 
     )
 
 
-def _result(
-    part: Part, outcome: Outcome, blueprint: Blueprint, invented: list[str]
-) -> tuple[Expr, dict[str, Any]]:
+def _result(part: Part, outcome: Outcome, blueprint: Blueprint, invented: list[str]) -> tuple[Expr, dict[str, Any]]:
     """The result and its schema; adds the properties that are constants to ``invented``."""
     if "file" in part.options and outcome.value is not None:
         declared = part.tool.output_schema

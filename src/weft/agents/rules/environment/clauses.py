@@ -55,7 +55,7 @@ def clauses_of(description: str) -> list[Clause]:
         if not sentence:
             continue
         found += _clauses(sentence, before)
-        before = sentence
+        before = f"{before} {sentence}" if before.endswith(";") else sentence
     return found
 
 

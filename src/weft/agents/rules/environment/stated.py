@@ -170,6 +170,8 @@ def _listed(step: Guard) -> list[Any]:
     for part in _parts(step.condition):
         if part.get("op") == "const":
             value = part["value"]
+            if isinstance(value, bool) and getattr(step.condition, "test", "") == "ne":
+                return [not value]
             return list(value) if isinstance(value, list) else [value]
     return []
 
