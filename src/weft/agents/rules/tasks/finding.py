@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from weft.agents.rules.tasks.actions import IDLE, Action, Parameter, assemble, missing_required, table_of
 from weft.agents.rules.tasks.fresh import statable
 from weft.agents.rules.tasks.probing import Probe, aligned, shown_fields
-from weft.agents.rules.tasks.words import also, article, label, meaning, noun, split, value_words
+from weft.agents.rules.tasks.words import also, article, label, meaning, noun, relation, split, value_words
 from weft.records.base import JSON
 from weft.records.state import Column, ColumnRole, ColumnType, DatabaseSchema, IdStyle, Row, Table
 from weft.records.task import FromInput, FromStep, Given, ReferenceStep, Source, TaskInput
@@ -20,6 +20,12 @@ READING = ("list", "search", "get", "find", "query", "lookup")
 TELLING = ("name", "title", "email", "username", "login", "handle", "subject", "slug", "code", "number", "symbol",
 "phone",
            "label", "sku", "isbn", "text", "summary", "description", "url", "path", "key")  # fmt: skip
+
+POOR = frozenset({"currency", "status", "state", "type", "kind", "category", "language", "locale", "timezone",
+                  "country", "topic", "city", "color", "colour", "priority", "role", "unit", "visibility",
+                  "level", "gender",
+                  "plan", "tier", "stage", "presence", "reason", "resolution", "region", "mode", "format"})  # fmt: skip
+"""Words of columns by which nobody tells one row from another, even where just one has the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +308,8 @@ def _rank(column: Column, table: Table) -> int | None:
     words = set(split(column.field))
     if words & {"id", "uuid", "token", "hash", "cursor", "etag", "sha", "secret", "gid"}:
         return None
+    if words & POOR or relation(column.field):
+        return None
     if words & set(TELLING[:4]):
         return 1
     if column.role is ColumnRole.KEY:
@@ -401,6 +409,8 @@ def phrase_of(column: Column, table: Table, row: Row) -> str:
             return f"the {noun(table)} with the ID {value}"
         return f"the {noun(table)} {value_words(value, column)}"
     said = value_words(value, column)
+    if relation(column.field):
+        return f"the {noun(table)} {relation(column.field)} {said}"
     return f"the {noun(table)} with the {label(column, table)} {said}"
 
 

@@ -59,7 +59,7 @@ def compose_texts(kind: str, slots: Mapping[str, str], rng: random.Random) -> tu
         slots: phrases by slot name; ``Name`` is filled from ``name``.
         rng: chooses the frames.
     """
-    filled = {"lookup": "", **slots}
+    filled = {"lookup": "", "be": "is", **slots}
     filled.update({name[:1].upper() + name[1:]: sentence(value) for name, value in slots.items() if value})
     if filled["lookup"]:
         filled["lookup"] = filled["lookup"].strip() + " "

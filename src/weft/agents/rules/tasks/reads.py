@@ -18,7 +18,20 @@ from weft.agents.rules.tasks.drafting import (
 )
 from weft.agents.rules.tasks.finding import Found, call_of, constant, refers_to
 from weft.agents.rules.tasks.probing import aligned, shown_fields
-from weft.agents.rules.tasks.words import label, listed, meaning, noun, plural, scoped, split, value_words
+from weft.agents.rules.tasks.words import (
+    is_are,
+    label,
+    listed,
+    meaning,
+    noun,
+    plural,
+    relation,
+    scoped,
+    split,
+    state,
+    value_words,
+    yes_words,
+)
 from weft.records.base import JSON
 from weft.records.library import AtomicDraft
 from weft.records.state import Column, ColumnRole, ColumnType, Row, Table
@@ -143,11 +156,18 @@ def _answer(
         wording = label(column, table)
         if means.answer == "boolean":
             sketch.reply_text = f"{wording}: {{{part}}}."
+            said = state(column)
             slots = {"whether": f'whether "{wording}" is set for {way.phrase}'}
+            if said:
+                slots["whether"] = f"whether {way.phrase} is {said}"
             return finish(shop, sketch, "check", slots, founds=way.founds)
         sketch.reply_text = f"Here is the {wording}: {{{part}}}."
-        return finish(shop, sketch, "read", {"ask_of": f"the {wording} of {way.phrase}"}, founds=way.founds)
+        return finish(shop, sketch, "read", _asking(wording, way.phrase), founds=way.founds)
     return None
+
+
+def _asking(wording: str, phrase: str) -> dict[str, str]:
+    return {"ask_of": f"the {wording} of {phrase}", "be": is_are(wording)}
 
 
 def answerable(column: Column, row: Row, shop: Workshop, table: Table) -> bool:
@@ -214,10 +234,19 @@ def _narrow(shop: Workshop, table: Table, row: Row, sketch: Sketch, asked: Asked
     if not isinstance(value, bool) and isinstance(value, str) and ("\n" in value or '"' in value or len(value) > 60):
         return False
     words = value_words(value, column)
+    said = state(column) if isinstance(value, bool) else ""
+    if said and isinstance(value, bool):
+        words = yes_words(said, value)
     name = sketch.tell(told_value("_".join(split(column.field)), value, words, meaning(column, table).semantic))
     asked.values[item.path] = input_source(name)
     called = label(column, table)
-    if isinstance(value, bool):
+    if said:
+        asked.conditions.append(("are", words))
+        asked.scope.append(f"that are {words}")
+    elif relation(column.field):
+        asked.conditions.append(("are", f"{relation(column.field)} {words}"))
+        asked.scope.append(f"{relation(column.field)} {words}")
+    elif isinstance(value, bool):
         asked.conditions.append(("have", f'"{called}" set to {words}'))
         asked.scope.append(f'with "{called}" set to {words}')
     else:
@@ -262,6 +291,11 @@ def _belongs(shop: Workshop, row: Row, asked: Asked, item: Parameter, reference:
     asked.founds.append(found)
     called = label(column)
     same = set(split(called)) & set(split(noun(other_table)))
+    if relation(column.field):
+        verb = relation(column.field)
+        asked.conditions.append(("are", f"{verb} {found.phrase}"))
+        asked.scope.append(f"{verb} {found.phrase}")
+        return True
     asked.conditions.append(("belong to", found.phrase) if same else ("have", f"{found.phrase} as the {called}"))
     asked.scope.append(f"for {found.phrase}" if same else f"with {found.phrase} as the {called}")
     return True
@@ -349,7 +383,8 @@ def _names(shop: Workshop, sketch: Sketch, asked: Asked, found: Selected, slots:
         sketch.reply = [ReplyPart(name=part, source=source, kind="text")]
         sketch.rivals = {part: rivals_of(shop, found.table, column, names)}
         sketch.reply_text = f"These are they: {{{part}}}."
-        slots["their"] = f"the {plural(label(column, found.table))}"
+        their = plural(label(column, found.table))
+        slots["their"] = "the names" if their == slots["many"] else f"the {their}"
         return finish(shop, sketch, "list", slots, founds=asked.founds)
     return None
 

@@ -18,6 +18,24 @@ SHORT = {"id": "ID", "url": "link", "uri": "link", "ids": "IDs", "qty": "quantit
          "api": "API", "ai": "AI", "dag": "DAG", "cc": "CC", "bcc": "BCC", "ip": "IP", "isbn": "ISBN", "sku": "SKU",
          "html": "HTML", "pr": "pull request", "num": "number", "dob": "date of birth", "lat": "latitude",
          "lon": "longitude", "lng": "longitude"}  # fmt: skip
+MOMENTS = {"created": "creation date", "updated": "last update", "modified": "last update", "changed": "last update",
+           "edited": "last update", "starts": "start date", "ends": "end date", "begins": "start date",
+           "expires": "expiry date", "expired": "expiry date", "paid": "payment date", "sent": "sending date",
+           "deleted": "deletion date", "registered": "registration date",
+           "delivered": "delivery date", "occurred": "date", "happened": "date", "expected": "expected date",
+           "scheduled": "scheduled date", "planned": "planned date", "estimated": "estimated date",
+           "requested": "requested date", "required": "required date", "promised": "promised date"}  # fmt: skip
+"""What ``<participle>_at`` and ``<participle>_on`` are called where that is not ``<gerund> date``."""
+AGENTS = {"created": "creator", "updated": "last editor", "modified": "last editor", "edited": "last editor",
+          "authored": "author", "added": "adder"}  # fmt: skip
+STATES = frozenset({"done", "active", "private", "public", "optional", "urgent", "open", "paid", "read", "unread",
+                    "online", "available", "complete", "hidden", "visible", "free", "important", "sent", "muted",
+                    "valid", "ready", "secret", "readonly", "default", "mandatory", "recurring", "new"})  # fmt: skip
+UNLIKE_STATES = frozenset({"feed", "seed", "speed", "need", "embed", "bed", "table", "variable", "cable"})
+UNCOUNTED = frozenset({"safety", "information", "feedback", "stock", "weather", "metadata", "equipment", "software",
+                       "inventory", "advice", "availability", "progress", "presence", "mail", "usage", "data",
+                       "news", "traffic"})  # fmt: skip
+"""Nouns without a plural: one speaks of entries."""
 UNITS = {"bytes": "bytes", "seconds": "seconds", "minutes": "minutes", "hours": "hours", "days": "days",
          "ms": "milliseconds", "km": "kilometres", "kg": "kilograms", "cm": "centimetres", "percent": "percent",
          "usd": "US dollars", "eur": "euros", "cents": "cents", "mb": "megabytes", "kb": "kilobytes", "m": "metres",
@@ -31,7 +49,9 @@ IRREGULAR = {"person": "people", "child": "children", "status": "statuses", "add
 def split(name: str) -> list[str]:
     """Split a field or tool name into lower-case words."""
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", name))
-    return [word.lower() for word in re.split(r"[^0-9A-Za-z]+", spaced) if word]
+    words = [word.lower() for word in re.split(r"[^0-9A-Za-z]+", spaced) if word]
+    # A lone s is what is left of a possessive: ``developer's replies``.
+    return [word for place, word in enumerate(words) if word != "s" or not place]
 
 
 def spoken(words: list[str]) -> str:
@@ -42,9 +62,16 @@ def spoken(words: list[str]) -> str:
 def label(column: Column, table: Table | None = None) -> str:
     """Return what a person calls a column: ``due date``, ``assignee`` for ``assignee_id``."""
     words = field_label(column.field, table, reference=column.role is ColumnRole.FOREIGN_KEY)
-    if column.type is ColumnType.DATE and not set(words.split()) & {"date", "day", "birthday", "birth"}:
+    if column.type is ColumnType.DATE and not set(words.split()) & {"date", "day", "birthday", "birth", "update"}:
         return f"{words} date"
-    if column.type is ColumnType.DATETIME and not set(words.split()) & {"date", "time", "at", "moment", "deadline"}:
+    if column.type is ColumnType.DATETIME and not set(words.split()) & {
+        "date",
+        "time",
+        "at",
+        "moment",
+        "deadline",
+        "update",
+    }:
         return f"{words} time"
     return words
 
@@ -60,16 +87,84 @@ def field_label(field: str, table: Table | None = None, *, reference: bool = Fal
             words = words[len(own) :]
     if reference and len(words) > 1 and words[-1] in ("id", "ids", "key", "uuid", "gid"):
         words = words[:-1]
-    if len(words) > 1 and words[-1] in ("at", "on") and words[-2] not in ("look", "log"):
-        words = {"created": ["creation", "date"], "updated": ["last", "change"]}.get(words[-2], [words[-2], "date"])
+    words = _noun_of(words)
     if len(words) > 1 and words[-1] in UNITS:
         return f"{spoken(words[:-1])} in {UNITS[words[-1]]}"
     return spoken(words) or field
 
 
+def _noun_of(words: list[str]) -> list[str]:
+    """Return a column's words as a noun: ``creator`` for ``created by``, ``shipping date`` for ``shipped at``."""
+    if len(words) < 2:
+        return words
+    *head, last = words
+    if last in ("at", "on") and head[-1] not in ("look", "log"):
+        if head[-1] in MOMENTS:
+            return (
+                [*head[:-1], *MOMENTS[head[-1]].split()] if MOMENTS[head[-1]] != "last update" else ["last", "update"]
+            )
+        return [*head[:-1], gerund(head[-1]) or head[-1], "date"]
+    if last == "by" and head[-1].endswith("ed"):
+        return [*head[:-1], AGENTS.get(head[-1]) or re.sub(r"ed$", "er", head[-1])]
+    if words[0] in ("from", "to") and len(words) == 2 and last not in ("date", "time", "be", "do"):
+        return ["source" if words[0] == "from" else "destination", last]
+    if words[-2:] == ["assigned", "to"]:
+        return [*words[:-2], "assignee"]
+    return ["reply-to"] if words in (["reply", "to"], ["in", "reply", "to"]) else words
+
+
+def gerund(participle: str) -> str:
+    """Return the gerund of a regular participle, ``shipping`` for ``shipped``; "" for other words."""
+    return participle.removesuffix("ed") + "ing" if re.search(r"[^aeiou]ed$|[aeiouy]yed$|[ou]ed$", participle) else ""
+
+
+def relation(field: str) -> str:
+    """Return what a field says of its value where it is no noun: ``created by``, ``assigned to``, ``in reply to``."""
+    words = split(field)
+    if len(words) > 2 and words[-1] in ("id", "uuid", "key", "email", "user", "username"):
+        words = words[:-1]
+    if len(words) < 2 or words[-1] not in ("by", "to", "from"):
+        return ""
+    if words[-2] == "reply":
+        return "in reply to"
+    return " ".join(words[-2:]) if re.search(r"ed$|^sent$|^written$|^made$", words[-2]) else ""
+
+
+def state(column: Column | None, field: str = "") -> str:
+    """Return the adjective of a switch, ``pinned`` for ``is_pinned``, or "" when it reads as something else."""
+    words = split(column.field if column is not None else field)
+    if len(words) > 1 and words[0] == "is":
+        return spoken(words[1:])
+    last = words[-1] if words else ""
+    fits = len(words) == 1 and (last in STATES or re.search(r"[^aeiou]ed$|able$|ible$", last) is not None)
+    return last if fits and last not in UNLIKE_STATES else ""
+
+
+def yes_words(said: str, value: bool) -> str:
+    """Return a state as it is or is not: ``done``, ``not done``."""
+    return said if value else f"not {said}"
+
+
 def noun(table: Table) -> str:
-    """Return the singular noun of a table's entity."""
-    return spoken(split(table.entity) or split(table.name)) or "entry"
+    """Return the singular noun of a table's entity; what is no noun by itself is an entry of its kind."""
+    words = split(table.entity) or split(table.name)
+    if words and (words[-1] in UNCOUNTED or _participle(words[-1])):
+        words = [*words, "entry"]
+    return spoken(words) or "entry"
+
+
+def _participle(word: str) -> bool:
+    return len(word) > 4 and word.endswith("ed") and not word.endswith("eed") and word not in ("shed", "sled")
+
+
+def is_are(words: str) -> str:
+    """Return the verb that agrees with a label."""
+    head = words.split(" in ")[0].split(" of ")[0].split(" ")[-1]
+    return (
+        "are"
+        if re.search(r"[^siu]s$", head) and head not in ("series", "news", "canvas", "atlas", "alias", "bias", "gas")
+        else "is"
+    )
 
 
 def plural(singular: str) -> str:

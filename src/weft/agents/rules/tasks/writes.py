@@ -16,7 +16,19 @@ from weft.agents.rules.tasks.drafting import (
 )
 from weft.agents.rules.tasks.finding import Found, call_of, constant, refers_to
 from weft.agents.rules.tasks.verbs import EDITING, saying, verb_of
-from weft.agents.rules.tasks.words import article, field_label, label, listed, meaning, noun, split, value_words
+from weft.agents.rules.tasks.words import (
+    article,
+    field_label,
+    label,
+    listed,
+    meaning,
+    noun,
+    relation,
+    split,
+    state,
+    value_words,
+    yes_words,
+)
 from weft.records.base import JSON
 from weft.records.library import AtomicDraft
 from weft.records.state import ColumnRole, Row, Table
@@ -163,14 +175,21 @@ def _fill(
     if action.case.intent in ("update", "upsert") and not written.told:
         wanted = shop.rng.choice((1, 1, 2))
     for item in optional:
-        if wanted <= 0:
+        # A state is said in a sentence of its own, so it does not stand beside other values.
+        if wanted <= 0 or (named and written.told and _states(item)):
             break
         if named and item.column is not None and item.column.role is ColumnRole.NAME and len(optional) > 2:
             continue  # renaming what was just looked up by its name reads oddly
         if item.schema.get("type") in ("object", "array") and _nested(item):
             continue
         wanted -= _one(shop, table, sketch, written, item, row)
+        if named and written.told and _states(written.told[-1][0]):
+            break
     return True
+
+
+def _states(item: Parameter) -> bool:
+    return item.schema.get("type") == "boolean" and bool(state(item.column, item.leaf))
 
 
 def _nested(item: Parameter) -> bool:
@@ -206,6 +225,8 @@ def _tell(shop: Workshop, table: Table, sketch: Sketch, written: Written, item: 
     """Let the user state a value."""
     column = item.column
     words = said_value(value, item)
+    if isinstance(value, bool) and state(column, item.leaf):
+        words = yes_words(state(column, item.leaf), value)
     owner = table_of(shop.schema, item.use.table) or table
     semantic = meaning(column, owner).semantic if column is not None else "text"
     if column is None and isinstance(value, (int, float)):
@@ -277,12 +298,22 @@ def _said(
         more = _with(written, table, references=False)
         slots.update(first=written.references[0][1].phrase, second=phrase, with_more=more and f" Do it{more}.")
         return finish(shop, sketch, intent, slots, founds=founds)
+    states = len(written.told) == 1 and _states(written.told[0][0]) and not written.references
     plain = intent in ("update", "upsert") or _only_status(written)
     if said.verb == "rename" and len(written.told) == 1 and not written.references:
         slots.update(verb="rename", **{"with": f" to {written.told[0][1]}"})
         return finish(shop, sketch, "act", slots, founds=founds)
-    if plain and not said.tail and said.verb in EDITING | MOVING and (written.told or written.references):
+    if (
+        plain
+        and not states
+        and not said.tail
+        and said.verb in EDITING | MOVING
+        and (written.told or written.references)
+    ):
         return _said_update(shop, sketch, action, table, written, slots)
+    if states:
+        slots.update(verb="mark", **{"with": f" as {written.told[0][1]}"})
+        return finish(shop, sketch, "act", slots, founds=founds)
     if said.whose:
         slots["target"] = f"the {said.whose} of {phrase}"
     slots.update(verb=said.verb, **{"with": said.tail + _with(written, table, said.verb)})
@@ -333,25 +364,32 @@ def _said_create(shop: Workshop, sketch: Sketch, action: Action, table: Table, w
 
 def _details(written: Written, table: Table) -> str:
     """Return ``called "X" for Ann Miller, with the quantity 5 and the due date 12 May 2026``."""
-    called, others = "", []
+    called, others, marks = "", [], []
     for item, words in written.told:
         column = item.column
         if column is not None and column.role is ColumnRole.NAME and item.use.table == table.name and not called:
             called = f"called {words}"
+        elif _states(item):
+            marks.append(words)
+        elif relation(item.leaf):
+            called += f" {relation(item.leaf)} {words}"
         else:
             others.append(_said_pair(_name(item, table), words, item))
     owners = []
     for item, found in written.references:
         name = _name(item, table)
         same = set(split(name)) <= set(split(noun(found.table)))
-        if same or name in ("parent", "owner", "container"):
+        if relation(item.leaf):
+            called += f" {relation(item.leaf)} {found.phrase}"
+        elif same or name in ("parent", "owner", "container"):
             owners.append(found.phrase)
         else:
             others.append(f"{found.phrase} as the {name}")
     text = " ".join([called, f"for {listed(owners)}" if owners else ""]).strip()
     if others:
         text += (" " if text and not owners else ", " if text else "") + "with " + listed(others)
-    return text.replace(" ,", ",")
+    text += f", marked as {listed(marks)}" if marks and text else f"marked as {listed(marks)}" if marks else ""
+    return text.replace(" ,", ",").strip()
 
 
 def _name(item: Parameter, table: Table) -> str:
@@ -361,14 +399,18 @@ def _name(item: Parameter, table: Table) -> str:
 
 
 def _said_reference(item: Parameter, found: Found, table: Table) -> str:
-    """Return another row with its part in this: ``Ann Miller as the assignee``; the row alone where that is clear."""
+    """Return another row with its part in this: ``Ann Miller as the owner``; the row alone where that is clear."""
     name = _name(item, table)
     clear = set(split(name)) <= set(split(noun(found.table)))
+    if relation(item.leaf) == "in reply to":
+        return f"a reply to {found.phrase}"
     return found.phrase if clear else f"{found.phrase} as the {name}"
 
 
 def _said_pair(name: str, words: str, item: Parameter) -> str:
-    """Return a value with its name: ``the quantity 5``, and ``"gift" set to yes`` for a switch."""
+    """Return a value with its name: ``the quantity 5``, and ``"gift" set to yes`` for a switch that is no state."""
+    if item.schema.get("type") == "boolean" and state(item.column, item.leaf):
+        return f"the state {words}"
     return f'"{name}" set to {words}' if item.schema.get("type") == "boolean" else f"the {name} {words}"
 
 

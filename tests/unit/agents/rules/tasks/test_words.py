@@ -5,7 +5,21 @@ from typing import Any
 import pytest
 
 from weft.agents.rules.tasks.frames import FRAMES, compose_texts, fill
-from weft.agents.rules.tasks.words import also, article, date_words, label, listed, meaning, plural, value_words
+from weft.agents.rules.tasks.words import (
+    also,
+    article,
+    date_words,
+    is_are,
+    label,
+    listed,
+    meaning,
+    noun,
+    plural,
+    relation,
+    state,
+    value_words,
+    yes_words,
+)
 from weft.records.state import Column, ColumnRole, ColumnType, Table
 
 
@@ -27,7 +41,7 @@ ORDER = table("order")
     [
         (column("dueDate", ColumnType.DATE), "due date"),
         (column("due", ColumnType.DATE), "due date"),
-        (column("starts_at", ColumnType.DATETIME), "starts date"),
+        (column("starts_at", ColumnType.DATETIME), "start date"),
         (column("start", ColumnType.DATETIME), "start time"),
         (column("assignee_id", role=ColumnRole.FOREIGN_KEY), "assignee"),
         (column("is_active", ColumnType.BOOLEAN), "active"),
@@ -35,6 +49,16 @@ ORDER = table("order")
         (column("size_bytes", ColumnType.INTEGER), "size in bytes"),
         (column("qty"), "quantity"),
         (column("createdAt", ColumnType.DATETIME), "creation date"),
+        (column("updated_on", ColumnType.DATE), "last update"),
+        (column("updated_at", ColumnType.DATETIME), "last update"),
+        (column("shipped_at", ColumnType.DATETIME), "shipping date"),
+        (column("closed_on", ColumnType.DATE), "closing date"),
+        (column("expected_on", ColumnType.DATE), "expected date"),
+        (column("created_by"), "creator"),
+        (column("assigned_to"), "assignee"),
+        (column("reply_to"), "reply-to"),
+        (column("to_warehouse"), "destination warehouse"),
+        (column("developer's replies"), "developer replies"),
     ],
 )
 def test_labels(item: Column, said: str) -> None:
@@ -43,7 +67,8 @@ def test_labels(item: Column, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "many"),
-    [("order", "orders"), ("category", "categories"), ("box", "boxes"), ("person", "people"), ("day", "days"),
+    [("stock entry", "stock entries"),
+     ("order", "orders"), ("category", "categories"), ("box", "boxes"), ("person", "people"), ("day", "days"),
      ("pull request", "pull requests"), ("status", "statuses"), ("branch", "branches")],
 )  # fmt: skip
 def test_plurals(one: str, many: str) -> None:
@@ -139,3 +164,43 @@ def test_texts_depend_on_the_generator_alone() -> None:
 
     slots = {"target": 'the order "Oak"'}
     assert compose_texts("delete", slots, random.Random(3)) == compose_texts("delete", slots, random.Random(3))
+
+
+@pytest.mark.parametrize(
+    ("entity", "said"),
+    [("data_safety", "data safety entry"), ("cited", "cited entry"), ("stock", "stock entry"), ("feed", "feed"),
+     ("order", "order")],
+)  # fmt: skip
+def test_what_has_no_plural_is_an_entry_of_its_kind(entity: str, said: str) -> None:
+    assert noun(table(entity)) == said
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [("created_by", "created by"), ("assigned_to_id", "assigned to"), ("reply_to", "in reply to"), ("to", ""),
+     ("owner", ""), ("nearby", ""), ("valid_to", "")],
+)  # fmt: skip
+def test_some_fields_say_a_relation(field: str, said: str) -> None:
+    assert relation(field) == said
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [("is_pinned", "pinned"), ("done", "done"), ("archived", "archived"), ("gift", ""), ("send_email", ""),
+     ("has_replies", ""), ("feed", "")],
+)  # fmt: skip
+def test_switches_that_are_states(field: str, said: str) -> None:
+    assert state(column(field, ColumnType.BOOLEAN)) == said
+
+
+def test_a_state_is_or_is_not() -> None:
+    assert yes_words("done", True) == "done"
+    assert yes_words("done", False) == "not done"
+
+
+@pytest.mark.parametrize(
+    ("words", "verb"),
+    [("names", "are"), ("status", "is"), ("lead time in days", "is"), ("stars", "are"), ("address", "is")],
+)
+def test_the_verb_agrees(words: str, verb: str) -> None:
+    assert is_are(words) == verb
