@@ -95,12 +95,9 @@ class Sketch:
         return {item.name: item.value for item in self.inputs}
 
 
-def lookup_words(founds: Sequence[Found]) -> str:
+def looked_up_first(founds: Sequence[Found]) -> tuple[str, ...]:
     """Return the "how" of full disclosure: what to look up first."""
-    looked = [found.phrase for found in founds if found.steps]
-    if not looked:
-        return ""
-    return f"Look up {looked[0]} first. " if len(looked) == 1 else f"Look up {' and '.join(looked[:2])} first. "
+    return tuple(dict.fromkeys(found.phrase for found in founds if found.steps))[:2]
 
 
 def observed_outputs(found: Found) -> list[TaskOutput]:
@@ -162,7 +159,7 @@ def finish(
     """Return the draft of a sketch, or None when it is too long to be atomic."""
     if not 1 <= len(sketch.steps) <= 6:
         return None
-    texts, intent = compose_texts(frames, {"lookup": lookup_words(founds), **slots}, shop.rng)
+    texts, intent = compose_texts(frames, slots, shop.rng, looked=looked_up_first(founds))
     return AtomicDraft(
         kind=sketch.kind,
         intent=intent,

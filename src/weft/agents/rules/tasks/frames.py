@@ -7,9 +7,10 @@ out the how. Frames are chosen by the task's own random generator.
 import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 
+from weft.agents.rules.tasks.pronouns import looking, pronounced
 from weft.records.task import Texts
 
 FRAMES: dict[str, dict[str, list[str]]] = json.loads(
@@ -51,19 +52,25 @@ def sentences(text: str) -> str:
     return text
 
 
-def compose_texts(kind: str, slots: Mapping[str, str], rng: random.Random) -> tuple[Texts, str]:
+def compose_texts(
+    kind: str, slots: Mapping[str, str], rng: random.Random, *, looked: Sequence[str] = ()
+) -> tuple[Texts, str]:
     """Return the three texts and the intent of a task.
 
     Args:
         kind: which frames.
         slots: phrases by slot name; ``Name`` is filled from ``name``.
         rng: chooses the frames.
+        looked: phrases of what has to be looked up first; full disclosure says so, naming each once.
     """
     filled = {"lookup": "", "be": "is", **slots}
     filled.update({name[:1].upper() + name[1:]: sentence(value) for name, value in slots.items() if value})
-    if filled["lookup"]:
-        filled["lookup"] = filled["lookup"].strip() + " "
+    if looked:
+        filled["lookup"] = looking(looked) + " "
     levels = FRAMES[kind]
-    texts = {level: fill(rng.choice(levels[level]), filled) for level in ("vague", "partial", "full")}
+    texts = {level: fill(rng.choice(levels[level]), filled) for level in ("vague", "partial")}
+    # Two things cannot both be "it", so they are looked up after they have been named.
+    frames = [frame for frame in levels["full"] if len(looked) < 2 or not frame.startswith("{lookup}")]
+    texts["full"] = sentences(pronounced(fill(rng.choice(frames or levels["full"]), filled), looked))
     intent = fill(rng.choice(levels["intent"]), filled)
     return Texts(**texts), intent
