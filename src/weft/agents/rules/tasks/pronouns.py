@@ -24,7 +24,7 @@ def pronounced(text: str, phrases: Sequence[str]) -> str:
     before, mark, after = text.partition(look)
     if not mark:
         return text
-    if all(phrase in before for phrase in phrases):
+    if all(phrase.casefold() in before.casefold() for phrase in phrases):
         return before + _short(before, phrases) + after
     if len(phrases) == 1:
         return before + look + _after(after, phrases[0])
@@ -42,7 +42,7 @@ def _short(before: str, phrases: Sequence[str]) -> str:
         return "Look both up first." if len(phrases) == 2 else "Look them up first."
     phrase = phrases[0]
     # After a preposition it is not what the sentence is about, so "it" would be something else.
-    if re.search(rf"\b(?:of|for|to|with|from|in|by) {re.escape(phrase)}", before):
+    if re.search(rf"\b(?:of|for|to|with|from|in|by) {re.escape(phrase)}", before, re.IGNORECASE):
         return f"Look {_that(phrase)} up first."
     return f"Look {'it' if _thing(phrase) else 'them'} up first."
 

@@ -26,6 +26,8 @@ EVENT = 'the event "Team Lunch"'
          f"Add Ann Lima to {EVENT}. Look both up first."),
         (f"Add a guest for {EVENT}, with the name Bo. Look up {EVENT} first.", [EVENT],
          f"Add a guest for {EVENT}, with the name Bo. Look that event up first."),
+        (f"T{EVENT[1:]} is wrong. Look up {EVENT} first. Set the day to 2.", [EVENT],
+         f"T{EVENT[1:]} is wrong. Look it up first. Set the day to 2."),
         ('Look up the note "All done." first. Delete the note "All done." Tell me.', ['the note "All done."'],
          'Look up the note "All done." first. Delete it. Tell me.'),
         (f"Delete {EVENT}.", [], f"Delete {EVENT}."),
