@@ -123,4 +123,9 @@ def render_report(summary: RunSummary) -> str:
         lstrip_blocks=True,
     )
     kinds = Counter(row.kind for row in summary.environments)
-    return templates.get_template("report.html").render(summary=summary, charts=charts_of(summary), kinds=kinds)
+    rules: Counter[str] = Counter()
+    for row in summary.environments:
+        rules.update(row.rules)
+    return templates.get_template("report.html").render(
+        summary=summary, charts=charts_of(summary), kinds=kinds, rules=rules
+    )

@@ -23,6 +23,7 @@ class EnvironmentRow(Record):
         rows: seed rows.
         rounds: synthesis rounds used.
         arguments: provenance -> number of arguments.
+        rules: ``enforced`` and ``unenforced`` rules that the descriptions of its served tools state.
         atomic: certified atomic tasks.
         coverage: share of its tools that retained chains cover.
         refusals: why the server or its tools were refused.
@@ -39,6 +40,7 @@ class EnvironmentRow(Record):
     rows: int = 0
     rounds: int = 0
     arguments: dict[str, int] = Field(default_factory=dict)
+    rules: dict[str, int] = Field(default_factory=dict)
     atomic: int = 0
     coverage: float = 0.0
     refusals: tuple[Refusal, ...] = ()

@@ -98,6 +98,7 @@ def _row(built: Built, library: AtomicLibrary | None) -> EnvironmentRow:
             "rows": sum(len(rows) for rows in environment.seed.rows.values()),
             "rounds": built.rounds,
             "arguments": dict(sorted(arguments.items())),
+            "rules": certificate.fidelity.get("rules", {}) if certificate else {},
             "atomic": len(library.tasks) if library else 0,
             "coverage": library.coverage if library else 0.0,
         }
