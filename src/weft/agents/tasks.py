@@ -21,7 +21,8 @@ class TaskAuthor(Protocol):
 
         Args:
             environment: certified; its contracts, schema and seed state are what tasks are made of.
-            feedback: what is still uncovered, what is retained and what failed. Validated tasks are never asked for again.
+            feedback: what is still uncovered, what is retained and what failed. Validated tasks are never asked for
+                again.
             seed: of everything random in the drafts.
             limit: most drafts wanted.
         """

@@ -161,7 +161,5 @@ class TestEdge:
 
     def test_a_reader_that_goes_away_ends_the_command_quietly(self) -> None:
         script = f"'{sys.executable}' -m weft doctor --json | true; exit ${{PIPESTATUS[0]}}"
-        done = subprocess.run(
-            ["bash", "-c", script], capture_output=True, text=True, timeout=SECONDS, check=False
-        )
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=SECONDS, check=False)
         assert (done.returncode, done.stderr) == (main_module.READER_GONE, "")

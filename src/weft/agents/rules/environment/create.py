@@ -66,9 +66,7 @@ def build_create(part: Part, blueprint: Blueprint) -> Outcome:
     )
 
 
-def inherit(
-    part: Part, blueprint: Blueprint, given: dict[str, Expr]
-) -> tuple[list[Operation], dict[str, Expr]]:
+def inherit(part: Part, blueprint: Blueprint, given: dict[str, Expr]) -> tuple[list[Operation], dict[str, Expr]]:
     """What a new row takes from the row that it belongs to: a forwarder is in the order that its mailbox is in.
 
     Only references by which reading tools look rows up, which no argument gives.

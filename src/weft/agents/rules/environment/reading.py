@@ -284,8 +284,10 @@ def _range_column(field: Field, rest: tuple[str, ...], table: TablePlan, dated: 
 def _akin(words: tuple[str, ...], column: ColumnPlan) -> bool:
     """True if a date column's name begins as the words do (``publish`` and ``published_on``)."""
     key = [word for word in column.key if word not in ("at", "on", "date", "time")]
-    return bool(key) and len(key) == len(words) and all(
-        one[:5] == two[:5] and len(one) > 3 for one, two in zip(words, key, strict=True)
+    return (
+        bool(key)
+        and len(key) == len(words)
+        and all(one[:5] == two[:5] and len(one) > 3 for one, two in zip(words, key, strict=True))
     )
 
 
