@@ -177,3 +177,57 @@ def test_a_folder_of_another_run_is_replaced_with_a_warning(specs: Path, tmp_pat
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     kept = {path.stem for path in (tmp_path / "tasks" / "atomic" / "public").glob("*.json")}
     assert len(kept) == summary["atomic_tasks"]
+
+
+def sft_lines(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "sft" / "sft.scripted.jsonl").read_bytes().split(b"\n") if line]
+
+
+def replay_of(out: Path, lines: list[dict[str, Any]], file: Path) -> subprocess.CompletedProcess[str]:
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return weft("sft", "replay", "--run", str(out), "--file", str(file), "--json")
+
+
+def test_a_line_without_its_final_reply_does_not_pass(finished: tuple[dict[str, Any], Path], tmp_path: Path) -> None:
+    _, out = finished
+    lines = [{**line, "messages": line["messages"][:-1]} for line in sft_lines(out)]
+    done = replay_of(out, lines, tmp_path / "cut.jsonl")
+    assert done.returncode == 1
+    assert len(json.loads(done.stdout)["differing"]) == len(lines)
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": "x"}, {"turns": []}, {"task": "../../etc/passwd"}, {"task": None}, {"initial_state": None}]
+)
+def test_a_line_that_cannot_be_replayed_is_named(
+    finished: tuple[dict[str, Any], Path], tmp_path: Path, change: dict[str, Any]
+) -> None:
+    _, out = finished
+    first = sft_lines(out)[0]
+    done = replay_of(out, [{**first, "weft": {**first["weft"], **change}}], tmp_path / "odd.jsonl")
+    assert done.returncode == 1
+    assert "odd.jsonl:1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_edited_verifier_is_refused_by_the_replay(finished: tuple[dict[str, Any], Path], tmp_path: Path) -> None:
+    _, out = finished
+    copy = tmp_path / "copy"
+    shutil.copytree(out, copy, ignore=shutil.ignore_patterns(".weft"))
+    for path in (copy / "tasks" / "composed" / "private").glob("*.json"):
+        solution = json.loads(path.read_text(encoding="utf-8"))
+        for node in solution["nodes"].values():
+            node["verifier"] = {"version": 1}
+        path.write_text(json.dumps(solution), encoding="utf-8")
+    done = weft("sft", "replay", "--run", str(copy), "--json")
+    assert done.returncode == 1
+    assert "certificate" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_environments_of_other_specs_do_not_stay(tmp_path: Path) -> None:
+    for name in SERVERS:
+        catalog = ROOT / "examples" / "catalog" / f"{name}.json"
+        done = weft("run", "--specs", str(catalog), "--tasks", "0", "--atomic", "2", "--out", str(tmp_path), "--json")
+        assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "environments").iterdir()] == ["notebook"]

@@ -20,6 +20,8 @@ def slug_of(title: str) -> str:
     slug = _OUTSIDE.sub("-", plain.lower()).strip(_EDGES)
     if not slug:
         return f"server-{_digest(title)}"
+    if slug.endswith(".json"):  # files of a build stand beside the environments' folders
+        slug = f"{slug.removesuffix('.json')}-json"
     if len(slug) > MAX_SLUG:
         return f"{slug[: MAX_SLUG - 9].rstrip(_EDGES)}-{_digest(title)}"
     return slug

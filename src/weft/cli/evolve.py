@@ -75,4 +75,4 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def _place(item: dict[str, Any]) -> str:
-    return " ".join(part for part in (item["task"], item["node"]) if part) or "the run"
+    return " ".join(part for part in (item.get("task", ""), item.get("node", "")) if part) or "the run"

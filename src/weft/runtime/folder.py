@@ -36,7 +36,7 @@ def write_folder(environment: Environment, directory: Path, *, backend: str) -> 
         backend: the rendered ``backend.py``.
 
     Raises:
-        InputError: the place is taken by something that is no environment folder.
+        InputError: the place is taken by something that is no environment folder, or it cannot be written.
     """
     directory = Path(directory)
     if directory.exists() and not _replaceable(directory):
@@ -44,14 +44,20 @@ def write_folder(environment: Environment, directory: Path, *, backend: str) -> 
     fresh, old = _sibling(directory, "new"), _sibling(directory, "old")
     for leftover in (fresh, old):  # of a writer that was killed
         _remove(leftover)
-    fresh.mkdir(parents=True)
-    for name, data in _documents(environment, backend).items():
-        (fresh / name).write_bytes(data)
-    _write_workspace(fresh / WORKSPACE, environment.seed.files)
-    if directory.exists():
-        os.replace(directory, old)  # noqa: PTH105 - the pair of renames reads best alike
-    os.replace(fresh, directory)  # noqa: PTH105
-    _remove(old)
+    try:
+        fresh.mkdir(parents=True)
+        for name, data in _documents(environment, backend).items():
+            (fresh / name).write_bytes(data)
+        _write_workspace(fresh / WORKSPACE, environment.seed.files)
+        if directory.exists():
+            os.replace(directory, old)  # noqa: PTH105 - the pair of renames reads best alike
+        os.replace(fresh, directory)  # noqa: PTH105
+        _remove(old)
+    except OSError as error:
+        _remove(fresh)
+        raise InputError(
+            f"cannot write {directory}: {error.strerror}; check the folder and the space on disk"
+        ) from error
 
 
 def read_folder(directory: Path) -> Environment:

@@ -12,7 +12,7 @@ from typing import Any
 import weft
 from weft.errors import FormatError
 from weft.records.base import JSON
-from weft.records.codec import content_hash, parse_json, pretty
+from weft.records.codec import content_hash, parse_json, plain, pretty
 from weft.store.files import write_file
 
 
@@ -44,16 +44,19 @@ class Pieces:
         return content_hash([kind, code_stamp(), self._stamp, *inputs])
 
     def get(self, kind: str, key: str) -> JSON:
-        """Return a finished piece, or None. A damaged file counts as not finished."""
+        """Return a finished piece, or None. A damaged or altered file counts as not finished."""
         path = self._path(kind, key)
         try:
-            return parse_json(path.read_bytes(), str(path))
-        except (FileNotFoundError, FormatError):
+            kept = parse_json(path.read_bytes(), str(path))
+        except (OSError, FormatError):
             return None
+        whole = isinstance(kept, dict) and "piece" in kept and kept.get("hash") == content_hash(kept["piece"])
+        return kept["piece"] if whole else None
 
     def put(self, kind: str, key: str, piece: Any) -> None:
         """Store a finished piece, with its keys in their order: what is read back makes the same bytes."""
-        write_file(self._path(kind, key), pretty(piece))
+        value = plain(piece)
+        write_file(self._path(kind, key), pretty({"hash": content_hash(value), "piece": value}))
 
     def _path(self, kind: str, key: str) -> Path:
         return self._root / kind / f"{key}.json"

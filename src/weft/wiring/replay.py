@@ -2,17 +2,19 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weft.errors import FormatError, InputError
+from weft.errors import FormatError, InputError, IntegrityError
 from weft.hosts.local import LocalHost
 from weft.ports import SessionGroup
 from weft.records.batch import SftExample
 from weft.records.codec import content_hash, parse_record, split_lines
 from weft.records.environment import Environment
+from weft.records.task import ComposedSolution
 from weft.rollouts.limits import Limits
 from weft.rollouts.react import parse_arguments, shown
 from weft.rollouts.segment import derive_seed
@@ -55,8 +57,9 @@ def replay_file(folder: RunFolder, path: Path, progress: Progress) -> list[Repla
     environments: dict[str, Environment] = {}
     found = []
     for number, example in enumerate(examples, 1):
-        name = str(example.weft.get("task", ""))
+        name = _checked(example, f"{path.name}:{number}")
         task, solution, state = folder.read_composed(name)
+        _proven(solution, name)
         for pin in task.environments:
             if pin.name not in environments:
                 environments[pin.name] = folder.read_environment(pin.name)
@@ -64,6 +67,45 @@ def replay_file(folder: RunFolder, path: Path, progress: Progress) -> list[Repla
         found.append(asyncio.run(replay(example, staged)))
         progress(Step("replay", number, len(examples), name))
     return found
+
+
+def _checked(example: SftExample, place: str) -> str:
+    """Return the task id of a line that has what a replay needs.
+
+    Raises:
+        FormatError: naming the line and what it lacks.
+    """
+    about, requests = example.weft, sum(message.get("role") == "user" for message in example.messages)
+    name, turns = about.get("task"), about.get("turns")
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise FormatError(f"{place}: weft.task is {name!r:.80}; a task id of the run is wanted")
+    if not isinstance(about.get("seed"), int) or not isinstance(about.get("initial_state"), dict):
+        raise FormatError(f"{place}: weft.seed or weft.initial_state is missing; the line cannot be replayed")
+    if not isinstance(turns, list) or not turns or len(turns) != requests:
+        raise FormatError(f"{place}: weft.turns does not align with {requests} requests; the line cannot be replayed")
+    return name
+
+
+def _proven(solution: ComposedSolution, name: str) -> None:
+    """Refuse verifiers that are not the ones that their certificates prove.
+
+    Raises:
+        IntegrityError: naming the task.
+    """
+    parts = [(name, solution.verifier, solution.certificate)]
+    parts += [(f"{name}, node {node}", each.verifier, each.certificate) for node, each in solution.nodes.items()]
+    for what, verifier, certificate in parts:
+        if certificate is not None and certificate.verifier != content_hash(verifier):
+            raise IntegrityError(
+                f"the verifier of {what} is not the one that its certificate proves; run `weft run` again"
+            )
+
+
+def _reply(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the final reply of a turn, or None when it does not end with one."""
+    last = messages[-1]
+    done = last["role"] == "assistant" and not last.get("tool_calls")
+    return last.get("content") if done else None
 
 
 async def replay(example: SftExample, staged: Staged) -> Replayed:
@@ -85,7 +127,7 @@ async def replay(example: SftExample, staged: Staged) -> Replayed:
             calls += await _calls(group, messages, problems)
             ledger = await group.ledger()
             verdict = episode.judge.judge(
-                nodes, ledger=ledger[start:], earlier=ledger[:start], reply=messages[-1].get("content"), slots=slots
+                nodes, ledger=ledger[start:], earlier=ledger[:start], reply=_reply(messages), slots=slots
             )
             slots[nodes[0]] = verdict.slots
             problems += [f"{check.name}: {check.detail}" for check in verdict.checks if not check.passed]

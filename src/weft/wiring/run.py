@@ -7,6 +7,7 @@ put in place whole.
 """
 
 import asyncio
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -134,6 +135,7 @@ def run_all(options: RunOptions, progress: Progress) -> RunResult:
     with Workers(pieces, count=options.workers, progress=progress) as workers:
         build = BuildOptions(options.specs, folder.environments, options.seed, options.size, options.workers)
         built = make_environments(specs, build, workers)
+        _forget_environments(folder, built)
         clock.mark("environments")
         faults: list[Refusal] = []
         libraries = _libraries(built, options, folder, workers, faults)
@@ -185,10 +187,18 @@ def _libraries(
     return found
 
 
+def _forget_environments(folder: RunFolder, built: Sequence[Built]) -> None:
+    """Remove environments that an earlier run on other specs left; anything else in the folder stays."""
+    kept = {environment.name for environment in _certified(built)}
+    for path in sorted(folder.environments.glob("*/spec.json")):
+        if path.parent.name not in kept:
+            shutil.rmtree(path.parent)
+
+
 def _forget(folder: RunFolder, kind: str, part: str, kept: set[str]) -> None:
     """Remove documents that an earlier run with other specs or options left."""
     for path in folder.task(kind, part, "x").parent.glob("*.json"):
-        if path.stem not in kept:
+        if path.stem not in kept and path.is_file():
             path.unlink()
 
 
@@ -295,6 +305,7 @@ def _result(summary: RunSummary, folder: RunFolder, seconds: float) -> RunResult
     kinds = [row.kind for row in rows]
     report = folder.root / "report.html"
     sft = folder.root / "sft" / "sft.scripted.jsonl"
+    reasons = [*summary.unread, *(one for row in rows if row.kind == "refused" for one in row.refusals)]
     document: dict[str, Any] = {
         "environments": {
             "attempted": len(rows) + len(summary.unread),
@@ -316,6 +327,7 @@ def _result(summary: RunSummary, folder: RunFolder, seconds: float) -> RunResult
         "rollouts": {"run": summary.rollouts_run, "accepted": summary.rollouts_accepted},
         "sft": {"trajectories": summary.sft.get("sft.scripted.jsonl", 0), "path": str(sft)},
         "attributions": summary.attributions,
+        "refusals": [plain(reason) for reason in reasons],
         "faults": [plain(fault) for fault in summary.faults],
         "report": str(report),
         "seconds": seconds,
@@ -326,5 +338,6 @@ def _result(summary: RunSummary, folder: RunFolder, seconds: float) -> RunResult
         f"{name}: " + ", ".join(f"{value} {word.replace('_', '-')}" for word, value in part.items())
         for name, part in zip(names, counts, strict=True)
     ]
+    lines += [f"refused: {one.subject} ({one.code.value}): {one.message} {one.remedy}" for one in reasons[:20]]
     lines += [f"SFT data: {document['sft']['trajectories']} trajectories in {sft}", f"report: {report}"]
     return RunResult(document, tuple(lines), kinds.count("stateful") + kinds.count("read_only") > 0)

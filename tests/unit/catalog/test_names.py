@@ -34,3 +34,7 @@ def test_slugs_are_safe_and_never_merge_two_servers(titles: list[str]) -> None:
     assert len(set(slugs)) == len(titles)
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9._-]*", slug) for slug in slugs)
     assert all(len(slug) <= MAX_SLUG + 4 for slug in slugs)
+
+
+def test_no_slug_is_the_name_of_a_file_that_stands_beside_the_folders() -> None:
+    assert slug_of("build.json") == "build-json"

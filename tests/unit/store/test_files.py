@@ -52,3 +52,18 @@ def test_a_damaged_piece_counts_as_not_finished(tmp_path: Path) -> None:
     pieces.put("k", key, 1)
     (tmp_path / "k" / f"{key}.json").write_bytes(b'{"half":')
     assert pieces.get("k", key) is None
+
+
+def test_an_altered_piece_counts_as_not_finished(tmp_path: Path) -> None:
+    pieces = Pieces(tmp_path, 0)
+    key = pieces.key("k")
+    path = tmp_path / "k" / f"{key}.json"
+    pieces.put("k", key, {"content": "honest"})
+    path.write_bytes(path.read_bytes().replace(b"honest", b"edited"))
+    assert pieces.get("k", key) is None
+    for odd in (b"{}", b"5", b"[]"):
+        path.write_bytes(odd)
+        assert pieces.get("k", key) is None
+    path.unlink()
+    path.mkdir()
+    assert pieces.get("k", key) is None

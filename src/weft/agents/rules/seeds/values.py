@@ -239,7 +239,8 @@ def sample_array(
     fixed = [sample(as_schema(p), root, rng, name, facts, depth + 1, full=False, plain=plain) for p in prefix]
     if items is False or (prefix and not isinstance(items, dict)):
         return fixed[: max(low, min(len(fixed), high))]
-    count = 0 if depth > DEEPEST else rng.randint(1, 3)
+    # Arrays of arrays of arrays would grow with the power of their depth: the deep ones hold one member.
+    count = 0 if depth > DEEPEST else rng.randint(1, 3) if depth <= 2 else 1
     count = max(low, min(high, max(len(fixed), count)))
     part = as_schema(items)
     found = list(fixed)
