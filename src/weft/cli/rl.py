@@ -47,7 +47,8 @@ def train(
         typer.echo(f"{update['kept']} of {update['groups']} groups, {update['rows']} rows, {update['tokens']} tokens")
         typer.echo(f"mean reward before {update['reward']}, loss {update['loss']:.4f}, KL {update['kl']:.4f}")
         change = result.document["logprob_change"]
-        typer.echo(f"log-probability: rewarded {change['rewarded']}, unrewarded {change['unrewarded']}")
+        told = [f"{name} {change[name]:+.3f}" for name in ("rewarded", "unrewarded") if change[name] is not None]
+        typer.echo(f"change of the log-probability of segments: {', '.join(told) or 'none to compare'}")
         typer.echo(str(run / "rl" / "report.json"))
     if not result.updated:
         typer.echo(f"weft: no update: {result.document['update']['skipped']}", err=True)
