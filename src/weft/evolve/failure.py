@@ -10,7 +10,7 @@ from weft.records.task import AtomicSolution, AtomicTask
 from weft.records.trace import Segment, Trajectory
 from weft.rollouts.policies.scripted import PlannedNode
 from weft.rollouts.runner import Episode
-from weft.rollouts.segment import derive_seed
+from weft.rollouts.segment import session_seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def failure_at(
         environments=episode.environments,
         states=episode.states,
         pinned={pin.name: pin.state for pin in pins},
-        seed=derive_seed(trajectory.seed, "ids") % (1 << 31),
+        seed=session_seed(trajectory.seed),
         judge=episode.judge,
         versions={pin.name: pin.hash for pin in pins},
         whole=tuple(order) if over_all else (),

@@ -12,7 +12,7 @@ from weft.records.task import AtomicTask, ComposedTask
 from weft.records.trace import Message, Segment, Trajectory
 from weft.rollouts.harness import Harness, openai_tool
 from weft.rollouts.limits import Limits
-from weft.rollouts.segment import attempt, derive_seed
+from weft.rollouts.segment import attempt, derive_seed, session_seed
 from weft.rollouts.simuser import sample_persona, speak
 from weft.rollouts.views import Disclosure, Turn, View, turns_of
 
@@ -67,7 +67,7 @@ async def set_up(
         if view == "simuser"
         else tuple(turn.request for turn in turns)
     )
-    group = await host.open(episode.environments, seed=derive_seed(seed, "ids") % (1 << 31), states=episode.states)
+    group = await host.open(episode.environments, seed=session_seed(seed), states=episode.states)
     system = Message(role="system", content=harness.system(group.tools()))
     return Stage(turns, requests, group, policy(turns, group), [system])
 

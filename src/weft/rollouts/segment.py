@@ -27,6 +27,11 @@ def derive_seed(seed: int, *labels: object) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
+def session_seed(seed: int) -> int:
+    """Return the seed of a rollout's generated ids: its replay and its attribution open their sessions with it too."""
+    return derive_seed(seed, "ids") % (1 << 31)
+
+
 def final_reply(segment: Segment) -> str | None:
     """Return the reply that ended the segment, or None when it ended otherwise."""
     return segment.messages[-1].content if segment.stop is StopReason.REPLY else None

@@ -17,7 +17,7 @@ from weft.records.environment import Environment
 from weft.records.task import ComposedSolution
 from weft.rollouts.limits import Limits
 from weft.rollouts.react import parse_arguments, shown
-from weft.rollouts.segment import derive_seed
+from weft.rollouts.segment import session_seed
 from weft.wiring.episodes import Staged, stage_composed
 from weft.wiring.layout import RunFolder
 from weft.wiring.progress import Progress, Step
@@ -117,7 +117,7 @@ async def replay(example: SftExample, staged: Staged) -> Replayed:
     for name, state in sorted(episode.states.items()):
         if recorded.get(name) != (actual := content_hash(state)):
             problems.append(f"the state of {name} is {actual[:12]}, recorded {str(recorded.get(name))[:12]}")
-    seed = derive_seed(int(about["seed"]), "ids") % (1 << 31)
+    seed = session_seed(about["seed"])
     group = await LocalHost().open(episode.environments, seed=seed, states=episode.states)
     calls = 0
     slots: dict[str, Mapping[str, Any]] = {}

@@ -89,6 +89,7 @@ def test_an_id_beside_a_composite_key_can_be_referenced() -> None:
     with database:
         database.execute("INSERT INTO t VALUES (1, 5)")
         database.execute("INSERT INTO others VALUES (5, 'x')")
+    assert database.execute("SELECT other_id FROM t").fetchall() == [(5,)]
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,7 @@ def test_paths_that_leave_the_workspace_are_refused_in_words(tree: Workspace, pa
 @pytest.mark.parametrize("path", ["a\0.png", "\ud800", "x" * 256, 3, None, True])
 def test_paths_that_are_no_paths_are_refused(tree: Workspace, path: object) -> None:
     rejected("invalid_argument", lambda: tree.write(path, "x"))
+    assert not tree.changed
 
 
 def test_names_in_any_script_and_with_control_characters_round_trip(tree: Workspace) -> None:

@@ -217,7 +217,12 @@ def test_a_result_that_allows_no_null_keeps_nulls_out_of_a_nullable_column() -> 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_small_states_are_valid(size: int) -> None:
-    State.create(SHOP, seeded(size=size), seed=1, name="shop").close()
+    initial = seeded(size=size)
+    state = State.create(SHOP, initial, seed=1, name="shop")
+    assert {name: len(rows) for name, rows in state.rows().items() if rows} == {
+        name: len(rows) for name, rows in initial.rows.items() if rows
+    }
+    state.close()
 
 
 def test_files_are_there_when_a_contract_reads_files() -> None:
